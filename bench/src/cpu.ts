@@ -7,6 +7,8 @@ const MS_PER_TICK = 10;
 export interface CpuSplit {
   readonly serversMs: number;
   readonly workersMs: number;
+  /** Processes that workers have started, also those that have ended and were waited for. */
+  readonly childrenMs: number;
   readonly postgresMs: number;
   readonly benchMs: number;
 }
@@ -14,11 +16,15 @@ export interface CpuSplit {
 export function readCpu(cluster: Cluster): CpuSplit {
   const table = processTable();
   const of = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + (table.get(pid)?.cpuMs ?? 0), 0);
-  const backends = [...table].filter(([, each]) => each.parent === cluster.postgres.pid).map(([pid]) => pid);
+  const childrenOf = (parents: readonly number[]) =>
+    [...table].filter(([, each]) => parents.includes(each.parent)).map(([pid]) => pid);
+  const workers = cluster.workers.map((worker) => worker.pid);
+  const reapedMs = workers.reduce((sum, pid) => sum + (table.get(pid)?.reapedMs ?? 0), 0);
   return {
     serversMs: of(cluster.servers.map((server) => server.pid)),
-    workersMs: of(cluster.workers.map((worker) => worker.pid)),
-    postgresMs: of([cluster.postgres.pid, ...backends]),
+    workersMs: of(workers),
+    childrenMs: of(childrenOf(workers)) + reapedMs,
+    postgresMs: of([cluster.postgres.pid, ...childrenOf([cluster.postgres.pid])]),
     benchMs: of([process.pid]),
   };
 }
@@ -28,13 +34,20 @@ export function cpuSince(cluster: Cluster, before: CpuSplit): CpuSplit {
   return {
     serversMs: now.serversMs - before.serversMs,
     workersMs: now.workersMs - before.workersMs,
+    childrenMs: now.childrenMs - before.childrenMs,
     postgresMs: now.postgresMs - before.postgresMs,
     benchMs: now.benchMs - before.benchMs,
   };
 }
 
-function processTable(): Map<number, { parent: number; cpuMs: number }> {
-  const table = new Map<number, { parent: number; cpuMs: number }>();
+interface ProcessRow {
+  readonly parent: number;
+  readonly cpuMs: number;
+  readonly reapedMs: number;
+}
+
+function processTable(): Map<number, ProcessRow> {
+  const table = new Map<number, ProcessRow>();
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
     try {
@@ -43,6 +56,7 @@ function processTable(): Map<number, { parent: number; cpuMs: number }> {
       table.set(Number(entry), {
         parent: Number(fields[1]),
         cpuMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK,
+        reapedMs: (Number(fields[13]) + Number(fields[14])) * MS_PER_TICK,
       });
     } catch {
       // It ended while we looked.

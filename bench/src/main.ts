@@ -12,14 +12,21 @@ import { graphShapes, maps } from './graphs.ts';
 import { historyQueries } from './history.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
+import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
 import { storm } from './storm.ts';
 import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
 import { webUi } from './ui.ts';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  options: {
+    only: { type: 'string' },
+    json: { type: 'string' },
+    profile: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
 });
+if (values.profile !== undefined) profileInto(values.profile);
 const scale = values.quick ? 0.1 : 1;
 const WORKER = fileURLToPath(new URL('bench-worker.js', import.meta.url));
 const SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' };
@@ -54,7 +61,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
       ...(await graphShapes(cluster)),
       ...(await maps(cluster, 100_000 * scale)),
     ]),
-  children: () => withCluster(1, 8, (cluster) => noopChildren(cluster, 20_000 * scale)),
+  children: () => withCluster(1, 8, (cluster) => noopChildren(cluster, 40_000 * scale)),
   raw: () => rawCommits(60_000 * scale, 500),
   latency: () =>
     withCluster(1, 10, async (cluster) => [

@@ -5,6 +5,7 @@ import type { DagDefinition } from '@signalbox/sdk';
 import { atLeast, atMost } from './bar.ts';
 import { type CpuSplit, cpuSince, readCpu } from './cpu.ts';
 import type { Figure } from './figure.ts';
+import { profiled } from './profiled.ts';
 
 const BATCH = 1_000;
 const SUBMITTERS = 4;
@@ -13,7 +14,7 @@ const WIDE_ROUNDS = 11;
 export async function noopTasks(cluster: Cluster, runs: number): Promise<Figure[]> {
   await cluster.client().deployDag({ name: 'noop', tasks: [{ name: 'only', handler: 'noop' }] });
   await flow(cluster, 'noop', 5_000); // warm
-  const { ms, submitMs, cpu } = await flow(cluster, 'noop', runs);
+  const { ms, submitMs, cpu } = await profiled(() => flow(cluster, 'noop', runs));
   return [
     {
       what: 'no-op tasks, submit to done, in-process handlers',
@@ -39,7 +40,7 @@ export async function noopChildren(cluster: Cluster, runs: number): Promise<Figu
   await client.putBundle(bundle, code);
   await client.deployDag({ name: 'bundled', bundle, tasks: [{ name: 'only', function: 'bundled/only' }] });
   await flow(cluster, 'bundled', 1_000); // warm
-  const { ms, cpu } = await flow(cluster, 'bundled', runs);
+  const { ms, cpu } = await profiled(() => flow(cluster, 'bundled', runs));
   return [
     {
       what: 'the same in warm child processes (default executor)',
@@ -61,7 +62,7 @@ export async function chains(cluster: Cluster, runs: number): Promise<Figure[]> 
     ],
   });
   await flow(cluster, 'chain', 1_000);
-  const { ms, cpu } = await flow(cluster, 'chain', runs);
+  const { ms, cpu } = await profiled(() => flow(cluster, 'chain', runs));
   return [
     {
       what: 'chains of three tasks',
@@ -117,6 +118,7 @@ function cpuDetails(cpu: CpuSplit, count: number, each: string): Record<string, 
   return {
     [`server µs/${each}`]: per(cpu.serversMs),
     [`worker µs/${each}`]: per(cpu.workersMs),
+    ...(cpu.childrenMs > 0 ? { [`children µs/${each}`]: per(cpu.childrenMs) } : {}),
     [`PostgreSQL µs/${each}`]: per(cpu.postgresMs),
     [`client µs/${each}`]: per(cpu.benchMs),
   };

@@ -7,8 +7,9 @@ const GRID_TASKS = 1_000;
 const LARGE = 10_000;
 const LINE = 'a line of a log that is as long as lines of logs usually are, '.repeat(2).slice(0, 99);
 
-const LINES_AT_ONCE = 2_000;
-const CHAT_PAUSE_MS = 200;
+/** Each task writes 100 kB at once, about every second: what is written faster than it is stored is dropped. */
+const LINES_AT_ONCE = 1_000;
+const CHAT_PAUSE_MS = 1_000;
 /** The log of one attempt has at most 8 MiB, so a log of 100 MB is that of a run. */
 const LOG_TASKS = 20;
 
@@ -26,6 +27,7 @@ export async function webUi(scale: number): Promise<Figure[]> {
       ...(await grid(ui, visitor, Math.round(100 * scale))),
       ...(await largeRun(ui, visitor)),
       ...(await liveUpdates(ui, visitor, 20)),
+      ...(await manyDags(ui, visitor, Math.round(10_000 * scale))),
       ...(await longLog(ui, visitor)),
       ...(await longSession(ui, visitor, 300_000 * scale)),
     ];
@@ -39,7 +41,6 @@ const handlers = (logLines: number) => ({
   chat: async ({ log }: { log: { info(text: string): void } }) => {
     for (let written = 0; written < logLines; written += LINES_AT_ONCE) {
       for (let no = 0; no < LINES_AT_ONCE; no++) log.info(LINE);
-      // What is written faster than it is stored is dropped.
       await pause(CHAT_PAUSE_MS);
     }
   },
@@ -80,6 +81,35 @@ async function grid(ui: UiRig, { page, go }: SignedIn, runs: number): Promise<Fi
     { what: `ui: request of the grid, ${size}`, value: quantile(asked, 0.5), unit: 'ms', bar: atMost({ must: 300 }) },
     { what: 'ui: grid shown', value: shown, unit: 'ms' },
     frameFigure('ui: frames while the grid scrolls', frames),
+  ];
+}
+
+/** From the click on DAGs to rows with everything that is shown of them. */
+async function manyDags(ui: UiRig, { page, go }: SignedIn, dags: number): Promise<Figure[]> {
+  await ui.rig.sql(`
+    insert into dag (shard, dag_id, tenant_id, name, version_no)
+      select d.shard, 1000000 + no, d.tenant_id, 'many-' || lpad(no::text, 5, '0'), d.version_no
+        from dag d, generate_series(1, ${dags}) no where d.name = 'live';
+    insert into dag_version (shard, dag_id, version_no, hash, spec, actor, at)
+      select v.shard, 1000000 + no, v.version_no, v.hash, v.spec, v.actor, v.at
+        from dag d join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no,
+          generate_series(1, ${dags}) no where d.name = 'live'`);
+  const taken: number[] = [];
+  for (let time = 0; time < 5; time++) {
+    await go('/');
+    await page.getByRole('heading', { name: 'Home' }).waitFor();
+    taken.push(
+      await timed(async () => {
+        await page.getByRole('link', { name: 'DAGs', exact: true }).click();
+        await page.getByRole('button', { name: 'Trigger many-00001' }).waitFor();
+      }),
+    );
+  }
+  const frames = await framesWhile(page, "document.querySelector('.dag-rows').scrollTop += 60");
+  await ui.rig.sql(`delete from dag_version where dag_id > 1000000; delete from dag where dag_id > 1000000`);
+  return [
+    { what: `ui: list of ${dags} dags shown`, value: quantile(taken, 0.5), unit: 'ms', bar: atMost({ goal: 500 }) },
+    frameFigure('ui: frames while it scrolls', frames),
   ];
 }
 

@@ -95,9 +95,42 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   const failed = await submit(NIGHTLY, { day: '2026-11-16', bad: true });
   await ended(failed);
   await seedPast(rig);
+  await seedTime(rig);
   const running = await submit('search-index');
   await pause(500);
   return { failed, running };
+}
+
+/** Schedules beside the deployed ones, a trigger with its webhook, a backfill that has ended and one that goes on. */
+async function seedTime(rig: Rig): Promise<void> {
+  const create = (schedule: object) => rig.ask('POST', `/v1/dags/${NIGHTLY}/schedules`, schedule);
+  const workdays = { weekdays: ['MON', 'TUE', 'WED', 'THU', 'FRI'], exclude: ['12-24', '12-25'] };
+  await create({ name: 'noon-refresh', cron: '0 12 * * *', zone: 'Europe/Berlin', calendar: workdays, jitter: '5m' });
+  await create({ name: 'month-end', cron: '30 23 L * *', zone: 'America/New_York', params: { full: true } });
+  await rig.ask('POST', `/v1/dags/${NIGHTLY}/schedules/month-end/pause`, {});
+  await rig.ask('PUT', '/v1/dags/ship-orders', {
+    name: 'ship-orders',
+    description: 'Ships an order once it is paid.',
+    tags: ['shop'],
+    owner: 'team-shop',
+    on: [
+      {
+        type: 'order.paid',
+        source: '/shop/*',
+        where: 'event.data.total > 100',
+        params: { order: '${{ event.data.id }}' },
+      },
+      { name: 'returns', type: 'order.returned', batch: { max: 50, within: '5m', key: 'event.data.warehouse' } },
+      { type: 'webhook.github.push' },
+    ],
+    tasks: [{ name: 'pack', handler: 'step' }],
+  });
+  await rig.ask('POST', '/v1/webhooks', { dag: 'ship-orders', scheme: 'github' });
+  const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString();
+  const fill = (dag: string, body: object) => rig.ask('POST', `/v1/dags/${dag}/backfills`, body);
+  await fill(NIGHTLY, { from: day(9), to: day(2) });
+  await eventually(async () => (await rig.ask('GET', '/v1/backfills')).body.items[0]?.state === 'ended', 60_000);
+  await fill('search-index', { from: day(40), maxActive: 2 });
 }
 
 /** A server that has just started has no past: the sums of a night job of four months. */
@@ -163,6 +196,9 @@ async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<voi
     ['gantt', `/runs/${failed}?tab=gantt`],
     ['task', `/runs/${failed}/tasks/extract_orders`],
     ['dead-letters', '/dead-letters'],
+    ['schedules', `/dags/${NIGHTLY}?tab=schedules`],
+    ['backfills', '/backfills'],
+    ['triggers', '/dags/ship-orders?tab=triggers'],
   ];
   for (const [name, path] of pages) {
     // Its charts are below one another.
@@ -187,10 +223,34 @@ async function shootAll(
   folder: string,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const ofDag = ['runs', 'grid', 'graph', 'history', 'schedule', 'versions', 'code', 'settings'];
+  const ofDag = [
+    'runs',
+    'grid',
+    'graph',
+    'history',
+    'schedules',
+    'triggers',
+    'backfills',
+    'versions',
+    'code',
+    'settings',
+  ];
   const ofRun = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
   const pages = [
-    ...['/', '/dags', '/runs', '/dead-letters', '/breakers', '/workers', '/queues', '/events?from=start', '/system'],
+    ...[
+      '/',
+      '/dags',
+      '/runs',
+      '/schedules',
+      '/backfills',
+      '/dags/ship-orders?tab=triggers',
+      '/dead-letters',
+      '/breakers',
+      '/workers',
+      '/queues',
+      '/events?from=start',
+      '/system',
+    ],
     ...ofDag.map((tab) => `/dags/${NIGHTLY}?tab=${tab}`),
     ...ofRun.map((tab) => `/runs/${failed}?tab=${tab}`),
     `/runs/${failed}/tasks/load`,

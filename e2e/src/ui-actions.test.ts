@@ -122,7 +122,25 @@ describe.skipIf(chromium === null)('the web UI', () => {
     const { page, go } = admin;
     await go(`/runs/${await ended('saving')}/tasks/only`);
     await page.getByText('"rowsDone": 4711').waitFor();
-    await page.getByRole('heading', { name: 'Definition and input' }).waitFor();
+    await page.getByRole('heading', { name: 'Definition' }).waitFor();
+  });
+
+  test('what a task was given, and what it may use, is on its page', async () => {
+    const { page, go } = admin;
+    const given = { inputs: { day: '${{ params.day }}', rows: '${{ tasks.first.output }}', fixed: HOSTILE } };
+    await ui.rig.ask('PUT', '/v1/dags/given', {
+      name: 'given',
+      tasks: [
+        { name: 'first', handler: 'echo' },
+        { name: 'shell', run: 'true', needs: ['first'], memory: '512MiB', ...given },
+      ],
+    });
+    await go(`/runs/${await ended('given', { params: { day: 'monday' } })}/tasks/shell`);
+    const input = page.locator('section.card').filter({ has: page.getByRole('heading', { name: 'Input' }) });
+    await input.getByText('"monday"', { exact: true }).waitFor();
+    await input.getByText('"day": "monday"').waitFor();
+    await input.getByText('<img src=x').waitFor();
+    await page.getByText('512 MiB').waitFor();
   });
 
   test('a run is triggered and cancelled by keys alone', async () => {
@@ -164,12 +182,12 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await go('/dags');
     await page.getByLabel('Tag', { exact: true }).selectOption('nightly');
     await page.waitForURL(/tag=nightly/);
-    await expect.poll(() => page.locator('table.list tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('.virtual-row .dag-row').count()).toBe(1);
     await page.getByRole('link', { name: 'broken', exact: true }).waitFor();
     await go('/dags');
-    await page.getByRole('link', { name: HOSTILE }).click();
+    await page.getByLabel('Owner', { exact: true }).selectOption({ value: HOSTILE });
     await page.waitForURL(/owner=/);
-    await expect.poll(() => page.locator('table.list tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('.virtual-row .dag-row').count()).toBe(1);
     expect(await page.evaluate('window.hacked')).toBeUndefined();
   });
 

@@ -212,7 +212,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('hel');
     await page.waitForURL(/q=hel/);
-    await expect.poll(() => page.locator('table.list tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('.virtual-row .dag-row').count()).toBe(1);
   });
 
   test('the grid has all runs in one request, and leads to a task by keys and by a click', async () => {
@@ -243,7 +243,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     const { page, go } = admin;
     const schedule = { cron: '0 6 1 * *', zone: 'Europe/Berlin' };
     await ui.rig.ask('PUT', '/v1/dags/monthly', { name: 'monthly', schedule, tasks: [{ name: 'a', handler: 'echo' }] });
-    await go('/dags/monthly?tab=schedule');
+    await go('/dags/monthly?tab=schedules');
     await page.getByText('The clock goes forward by 1 h before this one.').first().waitFor();
     await page.getByText('The clock goes back by 1 h before this one.').first().waitFor();
     expect(await page.getByRole('cell', { name: /, 06:00$/ }).count()).toBeGreaterThanOrEqual(12);
@@ -358,7 +358,11 @@ describe.skipIf(chromium === null)('the web UI', () => {
     '/dags/held?tab=graph&node=second',
     '/dags/held?tab=history',
     '/dags/held?tab=versions',
-    '/dags/held?tab=schedule',
+    '/dags/held?tab=schedules',
+    '/dags/held?tab=triggers',
+    '/dags/held?tab=backfills',
+    '/schedules',
+    '/backfills',
     '/dags/held?tab=code',
     '/runs',
     '/runs/RUN',

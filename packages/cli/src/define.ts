@@ -68,6 +68,11 @@ export function wholeNumber(text: string): number {
   throw new UsageError('Use a whole number above 0.');
 }
 
+export function decimal(text: string): number {
+  if (/^\d{1,6}(\.\d{1,4})?$/.test(text) && Number(text) > 0) return Number(text);
+  throw new UsageError('Use a number above 0, such as 2 or 0.5.');
+}
+
 /** `2027-03-13T00:00:00Z`, or a day, as UTC. */
 export function instant(text: string): number {
   const at = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)

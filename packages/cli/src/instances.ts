@@ -1,24 +1,14 @@
 /** Mapped tasks: one line for all instances, and the instances that a person wants to see. */
+import { taskStateLook } from '@signalbox/protocol/words';
 import type { Client, TaskView } from '@signalbox/sdk';
 import { coloured } from './output.ts';
 
-/** What matters most first. */
-const ORDER: readonly TaskView['state'][] = [
-  'failed',
-  'upstream_failed',
-  'running',
-  'retrying',
-  'waiting',
-  'ready',
-  'succeeded',
-];
 const PAGE = 500;
 
 /** `3 failed, 97 succeeded of 100`; nothing for a task that is not mapped. */
 export function countsText({ instances, state: itsState }: Pick<TaskView, 'instances' | 'state'>): string {
   if (instances === null) return '';
-  const rank = (state: string) =>
-    ORDER.includes(state as TaskView['state']) ? ORDER.indexOf(state as TaskView['state']) : 99;
+  const rank = (state: string) => taskStateLook(state)?.rank ?? 99;
   const counts = Object.entries(instances.states).sort(([a], [b]) => rank(a) - rank(b));
   const parts = counts.map(([state, count]) => `${spell(count)} ${coloured(state)}`);
   // In a map that is about to expand there are none yet.

@@ -2,6 +2,7 @@
  * Output: colours only where they are wanted, the same content as JSON for programs, and no text of users can control the
  * terminal (I69).
  */
+import { TASK_STATE_LOOKS } from '@signalbox/protocol/words';
 import pc from 'picocolors';
 
 // Typed as always there; off a terminal it is undefined.
@@ -84,21 +85,21 @@ export function visible(cell: string): string {
   return cell.replace(/\u001b\[\d+m/g, '');
 }
 
+/** States of runs and results of checks; those of tasks have their colours in a table. */
 const COLOUR_OF: Readonly<Record<string, (text: string) => string>> = {
-  succeeded: colours.green,
   ok: colours.green,
-  failed: colours.red,
   fail: colours.red,
-  upstream_failed: colours.red,
   set_aside: colours.red,
   warn: colours.yellow,
-  cancelled: colours.yellow,
-  retrying: colours.yellow,
-  skipped: colours.dim,
   paused: colours.yellow,
-  running: colours.cyan,
   open: colours.cyan,
   closing: colours.cyan,
+  ...Object.fromEntries(
+    Object.entries(TASK_STATE_LOOKS).map(([state, { colour }]) => [
+      state,
+      colour === 'plain' ? (text: string) => text : colours[colour],
+    ]),
+  ),
 };
 
 export function coloured(state: string): string {

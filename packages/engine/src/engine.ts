@@ -26,12 +26,14 @@ import { previewCancel } from './decide/run/preview-cancel.ts';
 import { strikeRun } from './decide/run/strike.ts';
 import { submitRuns } from './decide/run/submit.ts';
 import { createSchedules, deleteSchedule, editSchedule } from './decide/schedule/api-schedules.ts';
+import { isWalkDue } from './decide/schedule/park.ts';
 import { setSchedulePaused } from './decide/schedule/pause-schedule.ts';
 import { strikeSchedule } from './decide/schedule/strike-schedule.ts';
 import { assertOwned, saveCheckpoint } from './decide/task/checkpoint.ts';
 import { extendAttempt } from './decide/task/extend.ts';
 import { refuseClaim, reportAttempt } from './decide/task/report.ts';
 import { retryTask } from './decide/task/retry-task.ts';
+import { setTenants } from './decide/tenant/set-tenants.ts';
 import { dropDeadTimers } from './decide/timer/dead-timers.ts';
 import { noteQueued } from './decide/timer/note-queued.ts';
 import { tick } from './decide/timer/tick.ts';
@@ -43,6 +45,7 @@ import type { Instant, MonoMs, WorkerId } from './model/ids.ts';
 import type { Seen } from './model/stored.ts';
 import { shardOfCommand } from './needs.ts';
 import { forgetBackfills } from './tables/backfill/backfills.ts';
+import { forgetFarSchedules } from './tables/schedule/due.ts';
 import type { State } from './tables/state.ts';
 
 export interface StepInput {
@@ -78,7 +81,7 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   noteQueued(recorder);
   state.currentRun = null;
   forgetSettled(state);
-  const more = !matchedAll || isAgendaOpen(state) || recorder.isFull();
+  const more = !matchedAll || isAgendaOpen(state) || recorder.isFull() || isWalkDue(state);
   return { batchNo: state.batchNo, answers, changes: recorder.changes, effects: recorder.effects, more };
 }
 
@@ -108,6 +111,11 @@ function forgetSettled(state: State): void {
     if (batchNo > settledBatchNo) break;
     state.recentUids.delete(uid);
   }
+  for (const [id, batchNo] of state.recentlyRemoved) {
+    if (batchNo > settledBatchNo) break;
+    state.recentlyRemoved.delete(id);
+  }
+  if (state.schedules.idle.size > 0) forgetFarSchedules(state);
   for (const [name, batchNo] of state.recentDeadLetters) {
     if (batchNo > settledBatchNo) break;
     state.recentDeadLetters.delete(name);
@@ -119,11 +127,12 @@ function forgetSettled(state: State): void {
   if (state.backfills.size > 0) forgetBackfills(state);
   state.dags.trim((dag) => dag.touchedIn <= settledBatchNo && state.held.countOf(dag.id) === 0);
   dropDeadTimers(state);
+  state.queues.trim(state.mono);
 }
 
 function isAgendaOpen({ agenda }: State): boolean {
   if (agenda.runs.size > 0 || agenda.maps.size > 0 || agenda.dags.size > 0 || agenda.calls.size > 0) return true;
-  if (agenda.queued.size > 0 || agenda.backfills.size > 0) return true;
+  if (agenda.queued.size > 0 || agenda.backfills.size > 0 || agenda.past.size > 0) return true;
   return agenda.loaded.length > 0 || agenda.faulty.length > 0;
 }
 
@@ -203,6 +212,9 @@ function decide(recorder: Recorder, command: Command): Answer {
       return childEnded(recorder, command);
     case 'LendSlots':
       lendSlots(recorder, command);
+      return DONE;
+    case 'SetTenants':
+      setTenants(recorder, command);
       return DONE;
     case 'RecallSlots':
       recallSlots(recorder, command);

@@ -1,5 +1,5 @@
 export { apply } from './apply/apply.ts';
-export { adoptShards, dropShards, type Heads, restoreRuns } from './apply/restore.ts';
+export { adoptShards, dropShards, type Heads, NOTHING_NEAR, restoreRuns, restoreSchedule } from './apply/restore.ts';
 export { noteLook } from './apply/service.ts';
 export { MAX_ADDED_EDGES } from './decide/add/add-tasks.ts';
 export { MAX_LIVE_CHILDREN } from './decide/child/begin-child.ts';
@@ -23,15 +23,14 @@ export {
   DEFAULT_SHARE,
   isLiveBackfill,
   MAX_ACTIVE_LIMIT,
-  type StoredBackfill,
 } from './model/backfill.ts';
 export { bitsOf, chanceOf } from './model/chance.ts';
 export { type ToldChange, tellChange } from './model/change/event.ts';
 export type { Coding, Field, Fields } from './model/change/fields.ts';
 export { foldRows, partsOf, shardOfChange } from './model/change/fold.ts';
-export { CHANGE_KINDS, kindOf } from './model/change/kinds.ts';
+export { CHANGE_KINDS, kindOf, TABLES } from './model/change/kinds.ts';
 export { FoldedRows } from './model/change/rows.ts';
-export { DEFAULT_SCHEDULE } from './model/change/schedule.ts';
+export { DEFAULT_SCHEDULE, RESIDENT } from './model/change/schedule.ts';
 export { WORDS, type WordList } from './model/change/words.ts';
 export type * from './model/change.ts';
 export type * from './model/command.ts';
@@ -53,7 +52,7 @@ export * from './model/ids.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';
 export { childUid } from './model/run/child-uid.ts';
 export * from './model/run/phase.ts';
-export { notesCreated, type RunNotes, readRunNotes } from './model/run/run-notes.ts';
+export { notesCreated, type PastNote, type RunNotes, readRunNotes } from './model/run/run-notes.ts';
 export { parseCron } from './model/schedule/cron.ts';
 export { describeTiming, showPoint } from './model/schedule/describe-timing.ts';
 export {
@@ -63,6 +62,7 @@ export {
   previewSchedule,
   type SchedulePreview,
 } from './model/schedule/preview.ts';
+export { type RequiresNote, UNMET_POLICIES } from './model/schedule/requirement.ts';
 export { isSameTiming } from './model/schedule/same-timing.ts';
 export { type ScheduleFault, scheduleFault } from './model/schedule/schedule-fault.ts';
 export { missedPolicyOf, OVERLAP_POLICIES, type OverlapPolicy } from './model/schedule/schedule-policy.ts';
@@ -77,7 +77,28 @@ export {
   type ZoneSource,
 } from './model/schedule/window-after.ts';
 export type { ZoneData } from './model/schedule/zone.ts';
+export { zoneOf } from './model/schedule/zone-of.ts';
 export type * from './model/stored.ts';
+export type { Column, Columns } from './model/table/column.ts';
+export {
+  type AnyRow,
+  type AnyTable,
+  type KeyOf,
+  keyTextOf,
+  type RowOf,
+  type TableWrites,
+} from './model/table/define-table.ts';
+export type { FoldedTables, TableFold } from './model/table/fold-tables.ts';
+export {
+  FETCHED_TABLES,
+  type FetchedTables,
+  LOADED_TABLES,
+  type LoadedTable,
+  type LoadedTables,
+  noTables,
+  type RowNeed,
+  type TableName,
+} from './model/table/stored-tables.ts';
 export type { CheckpointRef } from './model/task/checkpoint-ref.ts';
 export { type ReadFacts, readTaskFacts } from './model/task/facts.ts';
 export {

@@ -73,7 +73,7 @@ describe('workers and queues that come and go (I73)', () => {
     kind: 'LendSlots',
     gateway: 'g' as never,
     workerId: workerId as WorkerId,
-    tenantId: TENANT,
+    tenants: [TENANT],
     queues: [queue as QueueName],
     count: 1,
     standing,
@@ -89,6 +89,18 @@ describe('workers and queues that come and go (I73)', () => {
     }
     expect([...box.state.workers.all()]).toEqual([]);
     expect(box.state.queues.size).toBe(0);
+    expect(box.state.queues.groupCount).toBeLessThanOrEqual(101);
+    box.advance('11s').submit();
+    expect(box.state.queues.groupCount).toBe(0);
+  });
+
+  test('a group whose other workers left serves the one that had no free slot for a while', () => {
+    const box = scenario({ dag: job(), audit: false });
+    box.feed(lend('stays', 'default'));
+    box.feed(lend('leaves', 'default', false));
+    box.advance('11s').submit();
+    box.feed(lend('stays', 'default'));
+    expect(box.task('job').state).toBe('running');
   });
 
   test('a lost gateway takes all its workers along', () => {

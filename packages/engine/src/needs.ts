@@ -1,12 +1,19 @@
 /** What a command must see and the working set lacks. The host fetches it for a whole batch at once (D1). */
 
 import { windowsToSee } from './decide/backfill/advance.ts';
+import { pastNeeds } from './decide/past/check-past.ts';
+import { requirementNeeds } from './decide/requires/check-requires.ts';
+import { parkedNeeds } from './decide/schedule/park.ts';
+import { MAX_TOGETHER } from './decide/schedule/pause-schedule.ts';
 import { dueSchedules } from './decide/timer/tick.ts';
 import { HELD } from './decide/trigger/hold-event.ts';
 import type { Command, StartBackfill, SubmitRuns } from './model/command.ts';
-import { type DagId, type RunId, type ShardNo, shardOfRun } from './model/ids.ts';
+import { schedulesOf } from './model/dag/schedules-of.ts';
+import { type DagId, type RunId, type ScheduleNo, type ShardNo, scheduleIdOf, shardOfRun } from './model/ids.ts';
 import { keyName } from './model/key-name.ts';
 import type { Need } from './model/stored.ts';
+import type { KeyOf } from './model/table/define-table.ts';
+import type { TableName, TableNamed } from './model/table/stored-tables.ts';
 import type { State } from './tables/state.ts';
 
 export function needs(state: State, command: Command): readonly Need[] {
@@ -16,7 +23,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       if (command.key !== null) {
         const { shard, tenantId, dagId: target } = command;
         const key = { tenantId, operation: 'submit', target, key: command.key.key };
-        if (!state.recentKeys.has(keyName(key))) found.push({ kind: 'key', shard, ...key });
+        if (!state.recentKeys.has(keyName(key))) found.push(row('keys', { shard, ...key }));
       }
       if (command.replays !== undefined) found.push({ kind: 'deadLetter', ...command.replays });
       const { versionNo, shard, dagId } = command;
@@ -31,27 +38,50 @@ export function needs(state: State, command: Command): readonly Need[] {
       const { shard, tenantId, dagId: target } = command;
       const key = { tenantId, operation: HELD, target, key: command.key.key };
       const found = [...dagNeeds(state, shard, target)];
-      if (!state.recentKeys.has(keyName(key))) found.push({ kind: 'key', shard, ...key });
+      if (!state.recentKeys.has(keyName(key))) found.push(row('keys', { shard, ...key }));
       return found;
     }
     case 'DeployDag': {
       const { shard, tenantId, name } = command;
-      return state.dags.named(tenantId, name) === undefined ? [{ kind: 'dag_name', shard, tenantId, name }] : [];
+      const schedules = schedulesOf(command.spec).map((schedule) => schedule.name);
+      const dag = state.dags.named(tenantId, name);
+      // A task that depends on the past asks something of all schedules.
+      const all = command.spec.tasks.some(({ past }) => past !== undefined) ? { first: MAX_TOGETHER + 1 } : {};
+      if (dag === undefined) return [{ kind: 'dag_name', shard, tenantId, name, schedules, ...all }];
+      return [{ kind: 'schedules', shard, dagId: dag.id, names: schedules, ofDefinition: true, ...all }];
     }
     case 'ReplayDeadLetter':
       return [{ kind: 'deadLetter', ...command.deadLetter }, ...runNeeds(state, command.deadLetter.runId)];
     case 'CloseDeadLetters':
       return command.deadLetters.map((deadLetter) => ({ kind: 'deadLetter', ...deadLetter }) as const);
     case 'StartBackfill':
-      return [...dagNeeds(state, command.shard, command.dagId), ...ofBackfill(state, command)];
+      return [
+        ...dagNeeds(state, command.shard, command.dagId),
+        ...ofBackfill(state, command),
+        ...numberNeeds(state, command, command.spec.scheduleNo),
+      ];
     case 'SetBackfill':
       return ofBackfill(state, command);
-    case 'CreateSchedules':
+    case 'CreateSchedules': {
+      const names = command.schedules.map(({ name }) => name);
+      return [...dagNeeds(state, command.shard, command.dagId), ...nameNeeds(state, command, names)];
+    }
     case 'EditSchedule':
     case 'DeleteSchedule':
-    case 'SetSchedulePaused':
+      return [...dagNeeds(state, command.shard, command.dagId), ...nameNeeds(state, command, [command.name])];
+    case 'SetSchedulePaused': {
+      const { shard, dagId, name } = command;
+      return [
+        ...dagNeeds(state, shard, dagId),
+        ...(name === undefined ? allOf(command) : nameNeeds(state, command, [name])),
+      ];
+    }
     case 'RetireDag':
-      return dagNeeds(state, command.shard, command.dagId);
+      return [...dagNeeds(state, command.shard, command.dagId), ...allOf(command)];
+    case 'StrikeSchedule': {
+      const [dagId, scheduleNo] = command.scheduleId.split('/').map(Number) as [DagId, ScheduleNo];
+      return numberNeeds(state, { shard: command.shard, dagId }, scheduleNo);
+    }
     case 'ClearTasks':
     case 'MarkTasks':
       // A dry run is of the run as it is stored, also of one in memory.
@@ -76,12 +106,15 @@ export function needs(state: State, command: Command): readonly Need[] {
       return found;
     }
     case 'Tick':
-      return [...scheduleNeeds(state), ...backfillNeeds(state)];
+      return [
+        ...[...scheduleNeeds(state), ...parkedNeeds(state), ...backfillNeeds(state)],
+        ...[...pastNeeds(state), ...requirementNeeds(state)],
+      ];
     case 'ResetBreaker':
-    case 'StrikeSchedule':
     case 'RefuseClaim':
     case 'ChildEnded':
     case 'LendSlots':
+    case 'SetTenants':
     case 'RecallSlots':
     case 'WorkerHeard':
     case 'WorkerLeft':
@@ -131,6 +164,11 @@ export function shardOfCommand(command: Command): ShardNo | null {
   }
 }
 
+/** A row of a described table. */
+function row<Name extends TableName>(table: Name, key: KeyOf<TableNamed<Name>>): Need {
+  return { kind: 'row', table, key } as Need;
+}
+
 function dagNeeds(state: State, shard: ShardNo, dagId: DagId): readonly Need[] {
   return state.dags.get(dagId) === undefined ? [{ kind: 'dag', shard, dagId }] : [];
 }
@@ -140,16 +178,38 @@ function runNeeds(state: State, runId: RunId): readonly Need[] {
 }
 
 function scheduleNeeds(state: State): readonly Need[] {
-  return dueSchedules({ state }).flatMap((id) => {
-    const schedule = state.schedules.get(id);
-    return schedule === undefined ? [] : dagNeeds(state, schedule.shard, schedule.dagId);
-  });
+  const dags = new Map(dueSchedules({ state }).map(({ dagId, shard }) => [dagId, shard]));
+  return [...dags].flatMap(([dagId, shard]) => dagNeeds(state, shard, dagId));
 }
 
 function windowNeeds(state: State, { shard, dagId, window }: SubmitRuns): readonly Need[] {
-  const schedule = window === undefined ? undefined : state.schedules.named(dagId, window.schedule);
-  if (window === undefined || schedule === undefined) return [];
-  return [{ kind: 'windows', shard, dagId, scheduleNo: schedule.scheduleNo, at: [window.at] }];
+  if (window === undefined) return [];
+  const schedule = state.schedules.named(dagId, window.schedule)?.scheduleNo ?? window.schedule;
+  return [
+    ...nameNeeds(state, { shard, dagId }, [window.schedule]),
+    { kind: 'windows', shard, dagId, schedule, at: [window.at] },
+  ];
+}
+
+interface OfDag {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+}
+
+/** Those with these names that are not in memory. */
+function nameNeeds({ schedules }: State, { shard, dagId }: OfDag, names: readonly string[]): readonly Need[] {
+  const missing = names.filter((name) => schedules.named(dagId, name) === undefined);
+  return missing.length === 0 ? [] : [{ kind: 'schedules', shard, dagId, names: missing }];
+}
+
+function numberNeeds({ schedules }: State, { shard, dagId }: OfDag, scheduleNo: ScheduleNo): readonly Need[] {
+  const isHere = schedules.get(scheduleIdOf({ dagId, scheduleNo })) !== undefined;
+  return isHere ? [] : [{ kind: 'schedules', shard, dagId, numbers: [scheduleNo] }];
+}
+
+/** All of a dag, and one more than may be altered together. */
+function allOf({ shard, dagId }: OfDag): readonly Need[] {
+  return [{ kind: 'schedules', shard, dagId, first: MAX_TOGETHER + 1 }];
 }
 
 /** What runs the windows have that backfills decide next. */
@@ -159,11 +219,11 @@ function backfillNeeds(state: State): readonly Need[] {
   for (const { backfill, at } of windowsToSee(state)) {
     const { shard, dagId, spec } = backfill;
     found.push(...dagNeeds(state, shard, dagId));
-    if (at.length > 0) found.push({ kind: 'windows', shard, dagId, scheduleNo: spec.scheduleNo, at });
+    if (at.length > 0) found.push({ kind: 'windows', shard, dagId, schedule: spec.scheduleNo, at });
   }
   return found;
 }
 
 function ofBackfill(state: State, { shard, uid }: Pick<StartBackfill, 'shard' | 'uid'>): readonly Need[] {
-  return state.backfills.has(uid) ? [] : [{ kind: 'backfill', shard, uid }];
+  return state.backfills.has(uid) ? [] : [row('backfills', { shard, uid })];
 }

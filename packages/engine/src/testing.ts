@@ -1,7 +1,9 @@
 /** For tests of packages that use the engine: a server without threads, scripted workers, small dags. */
 
 export { MemoryStore } from './testing/memory-store.ts';
-export { byId, Gathering, liveRuns, readLive, readNeeds } from './testing/model-store/read.ts';
+export type { KeptRow } from './testing/model-store/described.ts';
+export { byId, liveRuns } from './testing/model-store/live-runs.ts';
+export { Gathering, readLive, readNeeds } from './testing/model-store/read.ts';
 export * from './testing/model-store/tables.ts';
 export { Violation } from './testing/model-store/violation.ts';
 export { writeChanges } from './testing/model-store/write.ts';

@@ -15,7 +15,7 @@ import {
   type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
-import type { NodeSeen, Store } from '@signalbox/store';
+import type { NodeSeen, Store, TenantRule } from '@signalbox/store';
 import { AttentiveClock } from './attentive-clock.ts';
 import { Children } from './children/children.ts';
 import { Directory } from './directory.ts';
@@ -31,6 +31,7 @@ import { Peers } from './peer/peers.ts';
 import { Reach } from './peer/reach.ts';
 import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens, Unfit } from './ports.ts';
 import { type Routed, Router } from './router.ts';
+import { Tenants } from './tenants/tenants.ts';
 import { Turns } from './turn/turns.ts';
 
 interface HostOptions {
@@ -52,6 +53,8 @@ interface HostPorts {
   readonly renewer: LeaseRenewer;
   readonly childParams: ChildParams;
   readonly unfit: Unfit;
+  /** Of all tenants. */
+  readonly readTenants: () => Promise<readonly TenantRule[]>;
 }
 
 const NO_DEMAND = '[]';
@@ -68,6 +71,7 @@ export class Host {
   private readonly clock: AttentiveClock;
   private readonly fleet: Fleet;
   private readonly reach: Reach;
+  private readonly tenants: Tenants;
   private readonly counts = new Metrics();
   private toldDemand = NO_DEMAND;
   private cancelTelling: (() => void) | null = null;
@@ -97,6 +101,11 @@ export class Host {
     this.router = new Router(nodeId, { turns, peers, directory, clock });
     const { router } = this;
     this.gateway = new Gateway({ ...ports, self: nodeId, router, turns, peers, directory, leaseMs: settings.leaseMs });
+    this.tenants = new Tenants({
+      ...ports,
+      tell: (command) => turns.tell(command),
+      onRead: (tenants) => this.gateway.setTenants(tenants),
+    });
     const children = new Children({ ...ports, payloads, router });
     const effects = new Effects({ ...ports, self: nodeId, gateway: this.gateway, peers, payloads, router, children });
     this.peers = new Peers(nodeId, ports, {
@@ -135,6 +144,8 @@ export class Host {
       },
       onBegan: () => {
         this.toldDemand = '';
+        // Before any slot is lent: nothing of a suspended tenant may begin.
+        this.tenants.tellEngine();
         this.gateway.engineBegan();
       },
       onTaken: (epochs) => {
@@ -157,6 +168,7 @@ export class Host {
     this.gateway.start();
     this.reach.start();
     this.keepTelling();
+    await this.tenants.start();
     await this.ownership.start();
   }
 
@@ -165,6 +177,7 @@ export class Host {
     await this.ownership.stop();
     this.gateway.stop();
     this.reach.stop();
+    this.tenants.stop();
     this.peers.stop();
     this.cancelTelling?.();
     this.clock.stop();
@@ -255,7 +268,7 @@ export class Host {
           kind: 'LendSlots',
           gateway: from,
           workerId,
-          tenantId,
+          tenants: [tenantId],
           queues,
           count,
           standing: false,

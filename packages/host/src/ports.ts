@@ -205,6 +205,8 @@ export interface WorkerHello {
   readonly workerId: WorkerId;
   /** The tenant of its credential. */
   readonly tenantId: TenantId;
+  /** Whom it serves; null: every tenant. */
+  readonly tenants: readonly TenantId[] | null;
   readonly name: string;
   readonly queues: readonly QueueName[];
   readonly slots: number;

@@ -7,10 +7,12 @@ export interface ToldOfRun {
   readonly window: string | null;
   /** Where the data interval of the window begins; it ends with the window. */
   readonly windowStart: string | null;
+  /** Dags that did not succeed in time for what the window requires, as one text. */
+  readonly unmet: string | null;
 }
 
-export function toldOfRun({ createdAt, priority, window }: RunInfo): ToldOfRun {
+export function toldOfRun({ createdAt, priority, window, unmet }: RunInfo): ToldOfRun {
   const iso = (at: number) => new Date(at).toISOString();
   const [at, start] = window === null ? [null, null] : [iso(window.at), iso(window.start)];
-  return { createdAt: iso(createdAt), priority, window: at, windowStart: start };
+  return { createdAt: iso(createdAt), priority, window: at, windowStart: start, unmet: unmet?.join(', ') ?? null };
 }

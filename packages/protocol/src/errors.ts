@@ -68,6 +68,13 @@ export const ERRORS = {
     message: 'Run {run} does not exist.',
     remedy: 'Check the id. Runs are removed after the retention period.',
   },
+  JOB_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Job {job} does not exist.',
+    remedy: 'Check the id. Jobs that have run are removed with their runs after the retention period.',
+  },
   TASK_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',
@@ -104,6 +111,20 @@ export const ERRORS = {
     retryable: false,
     message: 'Token {token} does not exist or is no longer valid.',
     remedy: 'List the tokens to see their names and which are revoked.',
+  },
+  TENANT_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Tenant {tenant} does not exist.',
+    remedy: 'List the tenants to see their names.',
+  },
+  TENANT_SUSPENDED: {
+    http: 403,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Tenant {tenant} is suspended: it can read, and change nothing.',
+    remedy: 'Ask the administrators of the installation to resume it.',
   },
   WEBHOOK_NOT_FOUND: {
     http: 404,
@@ -153,6 +174,20 @@ export const ERRORS = {
     retryable: false,
     message: 'The idempotency key {key} was already used with a different body.',
     remedy: 'Send the first body again to get its answer, or use a new key for a new request.',
+  },
+  RUN_ID_TAKEN: {
+    http: 409,
+    grpc: 'ALREADY_EXISTS',
+    retryable: false,
+    message: 'The run id {run} was already used for another run.',
+    remedy: 'Repeat the first request to get its answer, or use a new id for a new run.',
+  },
+  RUN_TIME_INVALID: {
+    http: 422,
+    grpc: 'INVALID_ARGUMENT',
+    retryable: false,
+    message: 'The run cannot begin at that time: {reason}.',
+    remedy: 'Give a time in the future, or a delay such as 10m.',
   },
   RUN_ENDED: {
     http: 409,

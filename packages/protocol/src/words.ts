@@ -2,8 +2,13 @@
 
 export const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 
-/** `queued`: created, but its dag has as many active runs as it may. `set_aside`: a fault of ours; a person must look. */
-export const RUN_STATES = ['queued', 'open', 'closing', 'ended', 'set_aside'] as const;
+/**
+ * `scheduled`: a delayed run that has not begun. `queued`: created, but its dag has as many active runs as it may.
+ * `set_aside`: a fault of ours; a person must look.
+ */
+export const RUN_STATES = ['queued', 'open', 'closing', 'ended', 'set_aside', 'scheduled'] as const;
+/** `scheduled` and `paused` also for a job that runs again and again; the others for one that runs once. */
+export const JOB_STATES = ['scheduled', 'paused', 'queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export const RUN_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
 
 /** What a task is to its run: `task` for an ordinary one; the others close the run, and do not decide it. */
@@ -29,6 +34,8 @@ export const CALLBACK_STATES = ['waiting', 'done', 'given_up'] as const;
 /** How a webhook proves who calls it. */
 export const WEBHOOK_SCHEMES = ['standard', 'github', 'stripe', 'token'] as const;
 
+export const TENANT_STATES = ['active', 'suspended', 'deleted'] as const;
+
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
 
 export const EVENT_KINDS = [
@@ -41,6 +48,7 @@ export const EVENT_KINDS = [
   'window.skipped',
   'run.created',
   'run.admitted',
+  'run.yielded',
   'run.reopened',
   'run.closing',
   'run.forced',
@@ -74,11 +82,14 @@ export const EVENT_KINDS = [
 
 /** Why a task or a run does not go on, or never ran. */
 export const WHY_CODES = [
+  'run_scheduled',
   'run_queued',
+  'requires',
   'run_paused',
   'set_aside',
   'task_paused',
   'upstream',
+  'past',
   'closing',
   'retry',
   'breaker',
@@ -91,21 +102,4 @@ export const WHY_CODES = [
   'given_up',
 ] as const;
 
-/** The states of a task that people see. */
-export const TASK_STATES = [
-  'blocked',
-  'ready',
-  'running',
-  'retrying',
-  'waiting',
-  'expanded',
-  'succeeded',
-  'failed',
-  'upstream_failed',
-  'skipped',
-  'cancelled',
-] as const;
-export type TaskState = (typeof TASK_STATES)[number];
-
-/** Those in which a task stays, unless somebody clears or marks it. */
-export const TERMINAL_TASK_STATES = ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled'] as const;
+export * from './task-states.ts';

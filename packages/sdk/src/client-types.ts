@@ -17,11 +17,15 @@ import type {
   ClearedRuns,
   ClearRuns,
   CloudEvent,
+  CreatedJob,
+  CreatedJobs,
   CreatedToken,
   DagDefinition,
   DagDetails,
+  DagNamePage,
   DagPage,
   DagRetired,
+  DagShow,
   DeadLetterDetails,
   DeadLetterGroups,
   DeadLetterPage,
@@ -34,15 +38,20 @@ import type {
   EventPage,
   EventView,
   Health,
+  JobDeleted,
+  JobPage,
+  JobView,
   ListedSchedule,
   LoginLink,
   LogLine,
   LogPage,
   MarkTasks,
   NewBackfill,
+  NewJob,
   NewLoginLink,
   NewSchedule,
   NewSchedules,
+  NewTenant,
   NewToken,
   NewWebhook,
   NodePage,
@@ -72,6 +81,9 @@ import type {
   TaskPage,
   TaskRetried,
   TaskView,
+  TenantPage,
+  TenantSettings,
+  TenantView,
   TokenPage,
   TokenRevoked,
   Touched,
@@ -132,10 +144,16 @@ export interface ScheduleFilter extends PageOptions {
 }
 
 export interface ListDagsOptions extends PageOptions {
+  /** With the dags that servers make for jobs. */
+  readonly hidden?: boolean;
   /** Deleted ones too. */
   readonly retired?: boolean;
   readonly tag?: string;
   readonly owner?: string;
+  /** Words: only dags that have each of them in name, description, tags or owner. */
+  readonly q?: string;
+  /** By the newest run, or by schedules. */
+  readonly show?: DagShow;
 }
 
 export interface NewRun {
@@ -143,6 +161,10 @@ export interface NewRun {
   readonly priority?: Priority;
   /** Name of a task or group: only that and what it depends on runs. */
   readonly until?: string;
+  /** ISO 8601: begin then, to the millisecond. */
+  readonly at?: string;
+  /** Begin so much later, such as `10m`. In place of `at`. */
+  readonly delay?: string;
 }
 
 /** One run, which may be for a window. */
@@ -151,6 +173,15 @@ export interface NewSingleRun extends NewRun {
   readonly window?: string;
   /** With `window`: the name of the schedule, `default` unless told. */
   readonly schedule?: string;
+  /** Your own id for the run: a UUID of any version but 7. The same id and body give the same run. */
+  readonly runId?: string;
+}
+
+export interface JobFilter extends PageOptions {
+  readonly tag?: string;
+  readonly owner?: string;
+  readonly state?: JobView['state'];
+  readonly recurring?: boolean;
 }
 
 export interface DeadLetterListFilter extends PageOptions {
@@ -209,6 +240,8 @@ export class WaitTimedOut extends Error {
 export interface Client {
   deployDag(definition: DagDefinition, options?: DeployOptions): Promise<Deployed>;
   getDag(name: string, options?: CallOptions): Promise<DagDetails>;
+  /** The names of all dags that match, in one answer. */
+  listDagNames(filter?: Omit<ListDagsOptions, keyof PageOptions>, options?: CallOptions): Promise<DagNamePage>;
   listDags(page?: ListDagsOptions, options?: CallOptions): Promise<DagPage>;
   /** No new runs and no schedule; its runs go on, its history stays, the next deploy brings it back. */
   deleteDag(name: string, options?: ChangeOptions): Promise<DagRetired>;
@@ -220,6 +253,18 @@ export interface Client {
 
   submit(dag: string, run?: NewSingleRun, options?: ChangeOptions): Promise<Submitted>;
   /** Up to 1,000 runs of one dag, all or nothing. */
+  /** A command, an HTTP call or a deployed task, now, later or again and again. */
+  createJob(job: NewJob, options?: ChangeOptions): Promise<CreatedJob>;
+  /** Up to 1,000. */
+  createJobs(jobs: readonly NewJob[], options?: ChangeOptions): Promise<CreatedJobs>;
+  /** Newest first. */
+  listJobs(filter?: JobFilter, options?: CallOptions): Promise<JobPage>;
+  getJob(id: string, options?: CallOptions): Promise<JobView>;
+  listJobRuns(id: string, page?: PageOptions, options?: CallOptions): Promise<RunPage>;
+  pauseJob(id: string, options?: ChangeOptions): Promise<JobView>;
+  resumeJob(id: string, options?: ChangeOptions): Promise<JobView>;
+  cancelJob(id: string, options?: ChangeOptions): Promise<JobView>;
+  deleteJob(id: string, options?: ChangeOptions): Promise<JobDeleted>;
   submitMany(dag: string, runs: readonly NewRun[], options?: ChangeOptions): Promise<SubmittedBatch>;
   getRun(id: string, options?: CallOptions): Promise<RunView>;
   /** Newest first; ask for the next page with the cursor of the last. */
@@ -365,6 +410,19 @@ export interface Client {
   getCallbackSecret(options?: CallOptions): Promise<CallbackSecret>;
   repeatCallbacks(run: string, options?: ChangeOptions): Promise<CallbacksRepeated>;
 
+  /** Tenants of the installation, by name. Only for admins of the tenant `default`, like all that changes them. */
+  listTenants(
+    options?: CallOptions & { readonly limit?: number; readonly cursor?: string; readonly deleted?: boolean },
+  ): Promise<TenantPage>;
+  getTenant(name: string, options?: CallOptions): Promise<TenantView>;
+  createTenant(tenant: NewTenant, options?: ChangeOptions): Promise<TenantView>;
+  /** Weight, default priority, and whether it may use `critical`. */
+  changeTenant(name: string, settings: TenantSettings, options?: ChangeOptions): Promise<TenantView>;
+  /** Its changes are refused and none of its tasks start, until it is resumed. */
+  suspendTenant(name: string, options?: ChangeOptions & { readonly reason?: string }): Promise<TenantView>;
+  resumeTenant(name: string, options?: ChangeOptions): Promise<TenantView>;
+  /** Its credentials stop working; `resumeTenant` brings it back. */
+  deleteTenant(name: string, options?: ChangeOptions): Promise<TenantView>;
   listTokens(options?: CallOptions): Promise<TokenPage>;
   listWebhooks(options?: CallOptions): Promise<WebhookPage>;
   /** The answer holds the secret: it is shown this once. */

@@ -93,6 +93,10 @@ const runView = (state: RunView['state']): RunView => ({
 const deployed = { name: 'd', version: 1, hash: 'h', changed: true };
 const page = { items: [], cursor: null };
 const AT = '2026-01-01T00:00:00.000Z';
+const TENANT = {
+  ...{ name: 'a', state: 'active', weight: 1, defaultPriority: 'normal', critical: false, reason: null },
+  ...{ createdAt: AT, createdBy: 'token:admin', changedAt: AT },
+};
 const backfill = {
   ...{ id: ID, dag: 'd', schedule: 'default', from: AT, to: AT, which: 'missing', order: 'forward', until: null },
   ...{ maxActive: 4, share: 0.05, state: 'running', reason: null, actor: 'token:ci', startedAt: AT, endedAt: null },
@@ -112,6 +116,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     deployed,
     'PUT /v1/dags/d',
     { name: 'd', tasks: [{ name: 't', handler: 'h' }] },
+  ],
+  [
+    'listDagNames',
+    (c) => c.listDagNames({ q: 'night', show: 'failed' }),
+    { items: ['nightly'], cursor: null },
+    'GET /v1/dag-names?q=night&show=failed',
+    undefined,
   ],
   ['listDags', (c) => c.listDags({ limit: 5 }), { items: [], cursor: null }, 'GET /v1/dags?limit=5', undefined],
   [
@@ -203,11 +214,33 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ['listWorkers', (c) => c.listWorkers(), { ...page, missing: [] }, 'GET /v1/workers', undefined],
   ['drainWorker', (c) => c.drainWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/drain', {}],
   ['listNodes', (c) => c.listNodes(), { ...page, unowned: 0 }, 'GET /v1/nodes', undefined],
+  ['listTenants', (c) => c.listTenants({ deleted: true }), page, 'GET /v1/tenants?deleted=true', undefined],
+  ['getTenant', (c) => c.getTenant('a b'), TENANT, 'GET /v1/tenants/a%20b', undefined],
+  ['createTenant', (c) => c.createTenant({ name: 'a' }), TENANT, 'POST /v1/tenants', { name: 'a' }],
+  ['changeTenant', (c) => c.changeTenant('a', { weight: 2 }), TENANT, 'PUT /v1/tenants/a', { weight: 2 }],
+  [
+    'suspendTenant',
+    (c) => c.suspendTenant('a', { reason: 'x' }),
+    TENANT,
+    'POST /v1/tenants/a/suspend',
+    { reason: 'x' },
+  ],
+  ['resumeTenant', (c) => c.resumeTenant('a'), TENANT, 'POST /v1/tenants/a/resume', {}],
+  ['deleteTenant', (c) => c.deleteTenant('a'), TENANT, 'DELETE /v1/tenants/a', undefined],
   ['listTokens', (c) => c.listTokens(), page, 'GET /v1/tokens', undefined],
   [
     'createToken',
     (c) => c.createToken({ name: 'ci', role: 'viewer', expiresIn: '1d' }),
-    { name: 'ci', role: 'viewer', token: 'sbx_1', expiresAt: AT, queues: null, slots: null },
+    {
+      name: 'ci',
+      role: 'viewer',
+      token: 'sbx_1',
+      expiresAt: AT,
+      queues: null,
+      slots: null,
+      tenant: null,
+      serves: null,
+    },
     'POST /v1/tokens',
     { name: 'ci', role: 'viewer', expiresIn: '1d' },
   ],

@@ -47,6 +47,7 @@ export function createClient(options: ClientOptions): Client {
       return change((s) => s.deployedSchema, { method: 'PUT', path, body: definition }, call);
     },
     getDag: (name, call) => get((s) => s.dagDetailsSchema, dagPath(name), call),
+    listDagNames: (filter = {}, call) => get((s) => s.dagNamePageSchema, `/v1/dag-names${query({ ...filter })}`, call),
     listDags: (page = {}, call) => get((s) => s.dagPageSchema, `/v1/dags${query({ ...page })}`, call),
     deleteDag: (name, call) => change((s) => s.dagRetiredSchema, { method: 'DELETE', path: dagPath(name) }, call),
     listVersions: (dag, page = {}, call) =>
@@ -56,6 +57,16 @@ export function createClient(options: ClientOptions): Client {
     putSourceMap: (hash, map, call) => putBytes(`/v1/bundles/${part(hash)}/source-map`, map, call),
 
     submit: (dag, run = {}, call) => post((s) => s.submittedSchema, `${dagPath(dag)}/runs`, run, call),
+    createJob: (job, call) => post((s) => s.createdJobSchema, '/v1/jobs', job, call),
+    createJobs: (jobs, call) => post((s) => s.createdJobsSchema, '/v1/jobs/batch', { jobs }, call),
+    listJobs: (filter = {}, call) => get((s) => s.jobPageSchema, `/v1/jobs${query({ ...filter })}`, call),
+    getJob: (id, call) => get((s) => s.jobViewSchema, jobPath(id), call),
+    listJobRuns: (id, page = {}, call) =>
+      get((s) => s.jobRunPageSchema, `${jobPath(id)}/runs${query({ ...page })}`, call),
+    pauseJob: (id, call) => post((s) => s.jobViewSchema, `${jobPath(id)}/pause`, {}, call),
+    resumeJob: (id, call) => post((s) => s.jobViewSchema, `${jobPath(id)}/resume`, {}, call),
+    cancelJob: (id, call) => post((s) => s.jobViewSchema, `${jobPath(id)}/cancel`, {}, call),
+    deleteJob: (id, call) => change((s) => s.jobDeletedSchema, { method: 'DELETE', path: jobPath(id) }, call),
     submitMany: (dag, runs, call) => post((s) => s.submittedBatchSchema, `${dagPath(dag)}/runs/batch`, { runs }, call),
     getRun: (id, call) => get((s) => s.runViewSchema, runPath(id), call),
     listRuns: (filter = {}, call) => get((s) => s.runPageSchema, `/v1/runs${query({ ...filter })}`, call),
@@ -175,6 +186,22 @@ export function createClient(options: ClientOptions): Client {
     deleteWebhook: (id, call) =>
       change((s) => s.webhookDeletedSchema, { method: 'DELETE', path: `/v1/webhooks/${part(id)}` }, call),
 
+    listTenants: ({ limit, cursor, deleted, ...call } = {}) =>
+      get((s) => s.tenantPageSchema, `/v1/tenants${query({ limit, cursor, deleted })}`, call),
+    getTenant: (name, call) => get((s) => s.tenantViewSchema, `/v1/tenants/${part(name)}`, call),
+    createTenant: (tenant, call) => post((s) => s.tenantViewSchema, '/v1/tenants', tenant, call),
+    changeTenant: (name, settings, call) =>
+      change((s) => s.tenantViewSchema, { method: 'PUT', path: `/v1/tenants/${part(name)}`, body: settings }, call),
+    suspendTenant: (name, { reason, ...call } = {}) =>
+      post(
+        (s) => s.tenantViewSchema,
+        `/v1/tenants/${part(name)}/suspend`,
+        reason === undefined ? {} : { reason },
+        call,
+      ),
+    resumeTenant: (name, call) => post((s) => s.tenantViewSchema, `/v1/tenants/${part(name)}/resume`, {}, call),
+    deleteTenant: (name, call) =>
+      change((s) => s.tenantViewSchema, { method: 'DELETE', path: `/v1/tenants/${part(name)}` }, call),
     listTokens: (call) => get((s) => s.tokenPageSchema, '/v1/tokens', call),
     createToken: (token, call) => post((s) => s.createdTokenSchema, '/v1/tokens', token, call),
     revokeToken: (name, call) => post((s) => s.tokenRevokedSchema, `/v1/tokens/${part(name)}/revoke`, {}, call),
@@ -198,6 +225,7 @@ function baseOf(url: string): string {
 const part = encodeURIComponent;
 const dagPath = (name: string): string => `/v1/dags/${part(name)}`;
 const schedulePath = (dag: string, schedule: string): string => `${dagPath(dag)}/schedules/${part(schedule)}`;
+const jobPath = (id: string): string => `/v1/jobs/${part(id)}`;
 const runPath = (id: string): string => `/v1/runs/${part(id)}`;
 const taskPath = (run: string, task: string): string => `${runPath(run)}/tasks/${part(task)}`;
 const logPath = ({ run, task, attempt = 'last' }: AttemptName): string =>

@@ -214,6 +214,8 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
         retriesPerSecond: config.retriesPerSecond,
         windowGraceMs: config.windowGraceMs,
         zoneData: zones.source,
+        zoneVersion: () => zones.version,
+        isZoneSure: zones.isSure,
       },
     },
     {
@@ -224,6 +226,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       log: tell,
       tokens: new HmacTokens(cluster),
       network,
+      readTenants: () => queries.readTenantRules(),
       childParams,
       renewer: new ThreadRenewer({ url, preparedStatements, logLevel, windowGraceMs: config.windowGraceMs }, tell),
     },

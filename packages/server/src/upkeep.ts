@@ -27,6 +27,8 @@ type UpkeepStore = Pick<
   | 'dropExpired'
   | 'dropUnusedBundles'
   | 'dropOldRequests'
+  | 'dropUnusedRunIds'
+  | 'dropUnusedJobs'
   | 'dropOldCallbacks'
   | 'dropOldRollups'
   | 'expiringDeadLetters'
@@ -71,6 +73,8 @@ export class Upkeep {
     const dropped = await this.#drop();
     const bundles = await this.#store.dropUnusedBundles();
     await this.#store.dropOldRequests();
+    while (!this.#isStopped && (await this.#store.dropUnusedRunIds(this.retention.runDays)));
+    while (!this.#isStopped && (await this.#store.dropUnusedJobs(this.retention.runDays)));
     const closedBefore = (systemClock.wall() - this.#letters.days * DAY_MS) as Instant;
     while (!this.#isStopped && (await this.#store.dropClosedDeadLetters(closedBefore)));
     await this.#store.dropOldCallbacks();

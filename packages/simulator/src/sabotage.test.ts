@@ -49,6 +49,25 @@ interface Insides {
 
 const insideOf = (host: Host): Insides => host as unknown as Insides;
 
+/** What a worker lends is lent for everybody. */
+function lendsForEverybody(host: Host): void {
+  alterCommands(host, (command) => (command.kind === 'LendSlots' ? { ...command, tenants: null } : command));
+}
+
+/** The engine never hears that a tenant is suspended. */
+function ignoresSuspension(host: Host): void {
+  alterCommands(host, (command) => {
+    if (command.kind !== 'SetTenants') return command;
+    return { ...command, tenants: command.tenants.map((tenant) => ({ ...tenant, isSuspended: false })) };
+  });
+}
+
+function alterCommands(host: Host, alter: (command: Command) => Command): void {
+  const { inbox } = insideOf(host).turns;
+  const offer = inbox.offer.bind(inbox);
+  inbox.offer = (envelope) => offer({ ...envelope, command: alter(envelope.command) });
+}
+
 /** Whatever is sent leaves at once; only failures wait. */
 function sendsBeforeTheCommit(host: Host): void {
   const { turns } = insideOf(host);
@@ -156,7 +175,27 @@ function altersLoads(host: Host, alter: (heads: LoadedHeads) => LoadedHeads): vo
 }
 
 function forgetsHeldEvents(host: Host): void {
-  altersLoads(host, (heads) => ({ ...heads, held: [] }));
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, heldEvents: [] } }));
+}
+
+/** No window has one before it: what depends on the past never waits. */
+function forgetsThePast(host: Host): void {
+  const { store } = insideOf(host).turns.ports;
+  const fetch = store.fetch.bind(store);
+  store.fetch = async (needs) => {
+    const seen = await fetch(needs);
+    return { ...seen, pasts: seen.pasts.map((past) => ({ ...past, found: null })) };
+  };
+}
+
+/** Whatever a window requires is taken for met. */
+function takesRequirementsForMet(host: Host): void {
+  const { store } = insideOf(host).turns.ports;
+  const fetch = store.fetch.bind(store);
+  store.fetch = async (needs) => {
+    const seen = await fetch(needs);
+    return { ...seen, requirements: seen.requirements.map((one) => ({ ...one, isMet: true })) };
+  };
 }
 
 function forgetsInstances(host: Host): void {
@@ -331,6 +370,19 @@ function keepsRemovedSchedules(host: Host): void {
   losesChanges(host, (change) => change.kind === 'ScheduleRemoved');
 }
 
+/** The newest windows are decided once more. */
+function forgetsDecided(host: Host): void {
+  altersLoads(host, (heads) => ({
+    ...heads,
+    schedules: heads.schedules.map((one) => ({ ...one, decidedUntil: (one.decidedUntil - 60_000) as Instant })),
+  }));
+}
+
+/** The database takes a window, and a run of it, as often as it is given one. */
+function dropsWindowKeys({ database: { tables } }: World): void {
+  for (const table of [tables.windows, tables.runUids]) table.has = () => false;
+}
+
 /** A worker dies for good, and every few seconds all shards change hands. */
 function ownersFlap(world: World): void {
   const { events, database } = world;
@@ -485,6 +537,8 @@ function leavesChildrenAlone(host: Host): void {
 }
 
 const CASES: readonly Case[] = [
+  { what: 'whom a slot is for', within: 60, expected: /^I65/, onHost: lendsForEverybody },
+  { what: 'suspended tenants', within: 100, expected: /^I46/, onHost: ignoresSuspension },
   { what: 'the epoch check', within: 60, expected: /^(I14|D1)/, sabotage: { epochCheck: false, commitNoCheck: false } },
   { what: 'the check of tokens', within: 60, expected: /^(I21|I22|I36|I39|D3)/, onHost: takesAnyToken },
   { what: 'the token of checkpoints', within: 60, expected: /^(I15|I21|I22|I36)/, onHost: savesForAnyToken },
@@ -534,11 +588,14 @@ const CASES: readonly Case[] = [
     what: 'the memory of decided windows',
     within: 60,
     expected: /^(I1|I2|I19|D1)/,
-    onHost: (host) =>
-      altersLoads(host, (heads) => ({
-        ...heads,
-        schedules: heads.schedules.map((one) => ({ ...one, decidedUntil: (one.decidedUntil - 60_000) as Instant })),
-      })),
+    onHost: forgetsDecided,
+  },
+  {
+    what: 'the unique keys of windows, by a load that forgets what is decided,',
+    within: 60,
+    expected: /^(I1|I2)/,
+    onWorld: dropsWindowKeys,
+    onHost: forgetsDecided,
   },
   { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
@@ -560,6 +617,8 @@ const CASES: readonly Case[] = [
     onHost: forgetsAdded,
   },
   { what: 'the memory of events that wait', within: 100, expected: /^(I10|I16|I19|I53|D1)/, onHost: forgetsHeldEvents },
+  { what: 'waiting for the window before', within: 100, expected: /^I30/, onHost: forgetsThePast },
+  { what: 'what windows require', within: 60, expected: /^I30/, onHost: takesRequirementsForMet },
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },
   {
     what: 'asking again for a call',

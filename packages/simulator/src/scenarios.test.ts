@@ -49,7 +49,7 @@ test('a run that can not be loaded is set aside, visibly, and stops no other of 
   const { world } = box;
   spoilt.add(bad.created.runId);
   world.nodes[0]!.crash('kill');
-  world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue] }, CLOCKS));
+  world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue], tenants: null }, CLOCKS));
   world.workers[0]!.start();
   world.nodes[0]!.start();
   await box.pass(15_000);
@@ -76,7 +76,7 @@ test('a careful load that breaks off for want of the database blames nobody and 
   };
   world.nodes[0]!.crash('kill');
   world.nodes[0]!.start();
-  world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue] }, CLOCKS));
+  world.workers.push(new SimWorker(world, 'w0', { slots: 2, queues: [queue], tenants: null }, CLOCKS));
   world.workers[0]!.start();
   await box.pass(15_000);
   expect(refusals).toBeLessThan(3);

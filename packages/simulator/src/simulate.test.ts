@@ -20,6 +20,19 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [600000741, 'liveness', 'I16: a retry of a map of which all items were marked'],
   [610005694, 'liveness', 'I16: a retry of a mapped hook of which all items were marked'],
   [600000990, 'liveness', 'I29: slots of a worker that two gateways believe to have'],
+  [900000420, 'safety', 'I19: a run of a backfill that was set aside because it could not be loaded'],
+  [900000284, 'liveness', 'I53: events of a batch whose owners have clocks that differ by a minute'],
+  [900000391, 'liveness', 'I53: events of a batch that began under a clock that was hours ahead'],
+  [1000000283, 'safety', 'I7: a run that waits while its schedule is edited to skip'],
+  [
+    2000001888,
+    'liveness',
+    'I29: a run of a backfill that was opened again, of a schedule whose own runs wait for others',
+  ],
+  [1200000051, 'safety', 'I19: a run that was to be set aside, of a shard that another node had in between'],
+  [1100000024, 'safety', 'I37: a backfill over given times, which its checker did not know'],
+  [3000000227, 'safety', 'I29: a run that waited by the policy of a schedule that is gone'],
+  [4100000026, 'liveness', 'I30: a dag whose second version depends on the past, as its checker did not know'],
   [510000312, 'safety', 'I22: a late report of an attempt that was stopped, its task cleared and then expired'],
 ];
 

@@ -1,4 +1,5 @@
 /** One history: a cluster, users and faults drawn from a seed, run to its end or until a promise is broken. */
+import type { TenantId } from '@signalbox/engine';
 import { Watch } from './checkers/index.ts';
 import type { Sabotage } from './fake-store/index.ts';
 import type { Fault } from './fault.ts';
@@ -51,6 +52,7 @@ export async function simulate({ seed, mode, hooks, sabotage, onWorld }: Simulat
   const onGoing = scheduleFaults(world, faults);
   watch.health.whenSick(() => onGoing.size > 0);
   const clients = startAll(world);
+  raiseZoneData(world);
   await world.runUntil(faultsUntil);
   if (mode === 'liveness') await heal(world, watch, clients, onGoing);
   watch.end();
@@ -79,7 +81,8 @@ function buildCluster(world: World, hooks: NodeHooks): string {
   for (let i = chance.int(1, 4); i > 0; i--) {
     // The first listens to everything, so that each task has a worker that fits.
     const queues = world.workers.length === 0 || chance.happens(0.5) ? QUEUES : [chance.pick(QUEUES)];
-    world.workers.push(new SimWorker(world, `w${world.workers.length}`, { slots: chance.int(1, 4), queues }, clocks()));
+    const shape = { slots: chance.int(1, 4), queues, tenants: planTenants(world) };
+    world.workers.push(new SimWorker(world, `w${world.workers.length}`, shape, clocks()));
   }
   const workers = world.workers.map(
     ({ machine, shape }) => `${machine} (${shape.slots} slots: ${shape.queues.join(', ')})`,
@@ -87,13 +90,36 @@ function buildCluster(world: World, hooks: NodeHooks): string {
   return `${world.nodes.length} nodes, workers ${workers.join(', ')}`;
 }
 
+/** The first is of the fleet, so that each tenant has a worker; others may be of the fleet, or serve some tenants only. */
+function planTenants({ workers, tenants, chance }: World): readonly TenantId[] | null {
+  const draw = chance.fork(`tenants of worker ${workers.length}`);
+  if (tenants.ids.length === 1) return tenants.ids;
+  if (workers.length === 0 || draw.happens(0.5)) return draw.happens(0.5) ? null : tenants.ids;
+  return tenants.ids
+    .filter(() => draw.happens(0.5))
+    .concat(draw.pick(tenants.ids))
+    .filter(isFirst);
+}
+
+const isFirst = <T>(one: T, at: number, all: readonly T[]): boolean => all.indexOf(one) === at;
+
 function startAll(world: World): SimClients {
   const chance = world.chance.fork('start');
   for (const node of world.nodes) world.events.in(chance.between(0, 300), () => node.start());
   for (const worker of world.workers) world.events.in(chance.between(0, 500), () => worker.start());
-  const clients = new SimClients(world, planDags(world.chance.fork('dags'), chance.int(1, 4)));
+  const clients = new SimClients(world, planDags(world.chance.fork('dags'), chance.int(1, 4), world.tenants.ids));
   clients.start(chance.pick([300, 800, 2_000]));
   return clients;
+}
+
+/** In some histories newer zone data comes into use. */
+function raiseZoneData({ chance, events, history, zones }: World): void {
+  const draw = chance.fork('newer zone data');
+  if (!draw.happens(0.3)) return;
+  events.in(draw.between(5_000, 60_000), () => {
+    zones.edition = 2;
+    history.add({ kind: 'fault', what: 'newer zone data is used' });
+  });
 }
 
 /** Faults that are on, each with what ends it. */

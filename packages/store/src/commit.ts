@@ -17,28 +17,22 @@ import type { CommitBatch, ShardStamp } from './port.ts';
 import { type Call, call, statement } from './statement.ts';
 import { addTasks } from './statements/added.ts';
 import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
-import { changeBackfills, markBackfillRuns } from './statements/backfill.ts';
+import { markBackfillRuns } from './statements/backfill.ts';
 import { writeCallbacks } from './statements/callback.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
 import { changeDags } from './statements/dag.ts';
-import {
-  changeBreakers,
-  closeDeadLetterRows,
-  deadLettersUsed,
-  noteTaskFailures,
-  writeDeadLetters,
-} from './statements/dead-letter.ts';
+import { closeDeadLetterRows, deadLettersUsed, noteTaskFailures, writeDeadLetters } from './statements/dead-letter.ts';
 import { noteRuns, noteTasks } from './statements/deadlines.ts';
-import { changeHeld } from './statements/held.ts';
 import { writeJournal } from './statements/journal.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
 import { clearTasks, forceRuns, reopenRuns } from './statements/manual.ts';
 import { changeMaps } from './statements/map.ts';
 import { markTasks, pauseRuns } from './statements/marks.ts';
+import { yieldRuns } from './statements/past.ts';
 import { rollBackRuns } from './statements/rollup.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
 import { changeSchedules } from './statements/schedule.ts';
-import { changeSilence, decideWindows, storeKeys } from './statements/small.ts';
+import { changeSilence, decideWindows } from './statements/small.ts';
 import { takeOverTasks } from './statements/speculative.ts';
 import {
   type Claimed,
@@ -48,6 +42,7 @@ import {
   insertChangedTasks,
   insertRunningTasks,
 } from './statements/task.ts';
+import { writeTables } from './tables/write-tables.ts';
 import { plainArray } from './text.ts';
 
 const fence = statement(
@@ -103,6 +98,7 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, reopened] of byLeaf(rows.reopened, ofRun)) {
     calls.push(rollBackRuns(leaf, reopened), ...reopenRuns(leaf, reopened));
   }
+  for (const [leaf, yielded] of byLeaf(rows.yielded, ofRun)) calls.push(yieldRuns(leaf, yielded));
   for (const [leaf, forced] of byLeaf(rows.forced, ofRun)) calls.push(forceRuns(leaf, forced));
   for (const [leaf, cleared] of byLeaf(rows.cleared, ofRun)) calls.push(...clearTasks(leaf, cleared));
   for (const [leaf, ends] of byLeaf([...rows.failures.values()], ofRun)) calls.push(noteTaskFailures(leaf, ends));
@@ -121,11 +117,8 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   if (rows.callbacks.length > 0) calls.push(writeCallbacks(rows.callbacks));
   const closed = [...rows.closedDeadLetters, ...deadLettersUsed(rows.cleared, rows.marked)];
   if (closed.length > 0) calls.push(closeDeadLetterRows(closed));
-  if (rows.backfills.size > 0) calls.push(...changeBackfills([...rows.backfills.values()]));
   for (const [leaf, made] of byLeaf(rows.backfillRuns, ofRun)) calls.push(markBackfillRuns(leaf, made));
-  if (rows.breakers.size > 0) calls.push(...changeBreakers([...rows.breakers.values()]));
-  if (rows.held.size > 0) calls.push(...changeHeld([...rows.held.values()]));
-  if (rows.keys.length > 0) calls.push(storeKeys(rows.keys));
+  if (rows.tables.size > 0) calls.push(...writeTables(rows.tables));
   if (rows.silence.size > 0) calls.push(...changeSilence([...rows.silence.values()]));
   return calls;
 }

@@ -8,12 +8,17 @@ import {
   type Need,
   type RunId,
   type RunUid,
+  type ScheduleNeed,
   type Seen,
   type ShardNo,
   type StoredDag,
   type StoredDeadLetter,
+  type StoredPast,
+  type StoredRequirement,
   type StoredRun,
-  type StoredVersion,
+  type StoredSchedule,
+  type StoredWindow,
+  scheduleIdOf,
   shardOfRun,
   type TaskNo,
   type TenantId,
@@ -25,22 +30,23 @@ import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun, readable } from '.
 import { type DagFound, type PayloadKey, payloadName } from './port.ts';
 import { type Call, call, leafStatement, statement } from './statement.ts';
 import { PARAMS_TASK_NO } from './statements/attempt.ts';
-import { parseBackfills, parseWindowRuns, readBackfills, readWindowRuns } from './statements/backfill.ts';
+import { parseWindowRuns, readWindowRuns } from './statements/backfill.ts';
 import { checkpointNo } from './statements/checkpoint.ts';
+import { parsePasts, readPasts } from './statements/past.ts';
 import {
   type DagKey,
   parseDags,
-  parseKeys,
   parseVersions,
   readDags,
   readDagsByName,
-  readKeys,
   readVersions,
   type VersionKey,
 } from './statements/read-dag.ts';
 import { parseDeadLetters, readDeadLetters } from './statements/read-dead-letter.ts';
-import { parseSchedules, readSchedules } from './statements/read-schedule.ts';
+import { parseSchedules, parseZoned, readDue, readSchedules, readZoned, walkedTo } from './statements/read-schedule.ts';
+import { parseRequirements, readRequirements } from './statements/requirement.ts';
 import { keyColumns } from './statements/run.ts';
+import { askRows } from './tables/read-tables.ts';
 import { decodeText, encodeText, plainArray, textArray } from './text.ts';
 import { readWholeRuns } from './whole-runs.ts';
 
@@ -57,46 +63,92 @@ const selectIdsByUid = (name: string, table: string) =>
 const idsInLeaf = leafStatement('select_ids_by_uid', (leaf) => selectIdsByUid('', `run_${leaf}`).text);
 const idsAnywhere = selectIdsByUid('select_ids_by_uid', 'run');
 
+const NOTHING = {
+  runs: [],
+  dags: [],
+  versions: [],
+  schedules: [],
+  deadLetters: [],
+  windows: [],
+  due: [],
+  zoned: null,
+  tables: {},
+  pasts: [],
+  requirements: [],
+} satisfies Seen;
+
 export async function fetchSeen(database: Database, days: KnownDays, needs: readonly Need[]): Promise<Seen> {
-  if (needs.length === 0)
-    return { runs: [], dags: [], versions: [], schedules: [], keys: [], deadLetters: [], windows: [], backfills: [] };
+  if (needs.length === 0) return NOTHING;
   const of = <K extends Need['kind']>(kind: K) => needs.filter((need): need is NeedOf<K> => need.kind === kind);
   return database.snapshot(async (ask) => {
     const byUid = await findRunIds(ask, days, of('run_uid'));
-    const ids = [...new Set([...of('run').map((need) => need.runId), ...byUid])];
+    const pasts = await findPasts(ask, of('past'));
+    const before = pasts.flatMap(({ found }) => (found === null ? [] : [found.runId]));
+    const ids = [...new Set([...of('run').map((need) => need.runId), ...byUid, ...before])];
     const runs = await readWholeRuns(ask, days, { withTasks: ids, withoutTasks: [] });
     const deadLetters = await findDeadLetters(ask, of('deadLetter'));
-    const around = { deadLetters, ...(await findBackfills(ask, of('windows'), of('backfill'))) };
-    const keyNeeds = of('key');
+    const requirements = await findRequirements(ask, of('requirement'));
     const named = of('dag_name');
-    const calls = [
-      ...(keyNeeds.length > 0 ? [readKeys(keyNeeds)] : []),
-      ...(named.length > 0 ? [readDagsByName(named)] : []),
-    ];
+    const ofNamed = named.length > 0 ? parseDags((await ask([readDagsByName(named)]))[0]!) : [];
+    const walked = await walkSchedules(ask, of('due'), of('zoned'));
+    const schedules = await findSchedules(ask, [...of('schedules'), ...schedulesOfNamed(named, ofNamed)]);
+    const windows = await findWindows(ask, of('windows'), schedules);
+    const found = {
+      runs,
+      deadLetters,
+      pasts,
+      requirements,
+      windows,
+      ...walked,
+      schedules: [...walked.schedules, ...schedules],
+    };
+    const rows = askRows(of('row'));
     const dags = dagsWanted(of('dag'), of('version'), runs);
+    for (const { shard, dagId } of ofNamed) dags.set(dagId, { shard, dagId });
     const versions = versionsWanted(of('version'), runs);
-    // Dags by name bring their version and schedule along, once their ids are known.
-    if (named.length > 0 && calls.length > 0) {
-      const results = await ask(calls);
-      const found = parseDags(results.at(-1) as CallResult);
-      for (const { shard, dagId } of found) dags.set(dagId, { shard, dagId });
-      const keys = keyNeeds.length > 0 ? parseKeys(results[0] as CallResult) : [];
-      return { runs, ...around, keys, ...(await readDagParts(ask, dags, versions)) };
-    }
     if (dags.size === 0 && versions.length === 0) {
-      const [keys] = await ask(calls, { last: true });
-      return {
-        runs,
-        ...around,
-        dags: [],
-        versions: [],
-        schedules: [],
-        keys: keys === undefined ? [] : parseKeys(keys),
-      };
+      const results = await ask(rows.calls, { last: true });
+      return { ...found, dags: [], versions: [], tables: rows.parse(results) };
     }
-    const parts = await readDagParts(ask, dags, versions, calls);
-    return { runs, ...around, ...parts, keys: parts.first === undefined ? [] : parseKeys(parts.first) };
+    const { parts, results } = await readDagParts(ask, dags, versions, rows.calls);
+    return { ...found, ...parts, tables: rows.parse(results) };
   });
+}
+
+/** A dag that is found by its name brings the schedules of its definition along, and those that clash with new ones. */
+function schedulesOfNamed(
+  needs: readonly NeedOf<'dag_name'>[],
+  dags: readonly StoredDag[],
+): Omit<ScheduleNeed, 'kind'>[] {
+  return dags.flatMap(({ shard, dagId, name, tenantId }) => {
+    const need = needs.find((one) => one.shard === shard && one.name === name && one.tenantId === tenantId);
+    if (need === undefined) return [];
+    const all = need.first === undefined ? {} : { first: need.first };
+    return [{ shard, dagId, names: need.schedules, ofDefinition: true as const, ...all }];
+  });
+}
+
+async function findSchedules(ask: Ask, needs: readonly Omit<ScheduleNeed, 'kind'>[]): Promise<StoredSchedule[]> {
+  const calls = readSchedules(needs);
+  if (calls.length === 0) return [];
+  const found = (await ask(calls)).flatMap(parseSchedules);
+  return [...new Map(found.map((schedule) => [scheduleIdOf(schedule), schedule])).values()];
+}
+
+async function walkSchedules(
+  ask: Ask,
+  [due]: readonly NeedOf<'due'>[],
+  [zoned]: readonly NeedOf<'zoned'>[],
+): Promise<Pick<Seen, 'due' | 'zoned' | 'schedules'>> {
+  const calls = [...(due === undefined ? [] : [readDue(due)]), ...(zoned === undefined ? [] : [readZoned(zoned)])];
+  if (calls.length === 0) return { due: [], zoned: null, schedules: [] };
+  const results = await ask(calls);
+  const schedules = due === undefined ? [] : parseSchedules(results[0]!);
+  return {
+    schedules,
+    due: due === undefined ? [] : walkedTo(due, schedules),
+    zoned: zoned === undefined ? null : parseZoned(zoned, results.at(-1)!),
+  };
 }
 
 async function findDeadLetters(ask: Ask, deadLetters: readonly NeedOf<'deadLetter'>[]): Promise<StoredDeadLetter[]> {
@@ -105,22 +157,38 @@ async function findDeadLetters(ask: Ask, deadLetters: readonly NeedOf<'deadLette
   return found === undefined ? [] : parseDeadLetters(found);
 }
 
-/** Few batches ask for these. */
-async function findBackfills(
+async function findPasts(ask: Ask, needs: readonly NeedOf<'past'>[]): Promise<StoredPast[]> {
+  if (needs.length === 0) return [];
+  const [found] = await ask([readPasts(needs)]);
+  return found === undefined ? [] : parsePasts(found);
+}
+
+async function findRequirements(ask: Ask, needs: readonly NeedOf<'requirement'>[]): Promise<StoredRequirement[]> {
+  if (needs.length === 0) return [];
+  const [found] = await ask([readRequirements(needs)]);
+  return found === undefined ? [] : parseRequirements(found);
+}
+
+/** Windows of a schedule that was named are found by the number that it has. */
+async function findWindows(
   ask: Ask,
   windows: readonly NeedOf<'windows'>[],
-  backfills: readonly NeedOf<'backfill'>[],
-): Promise<Pick<Seen, 'windows' | 'backfills'>> {
-  if (windows.length + backfills.length === 0) return { windows: [], backfills: [] };
-  const [ofWindows, found] = await ask([readWindowRuns(windows), readBackfills(backfills)]);
-  return { windows: parseWindowRuns(ofWindows!), backfills: parseBackfills(found!) };
+  schedules: readonly StoredSchedule[],
+): Promise<StoredWindow[]> {
+  const numbered = windows.flatMap(({ schedule, ...need }) => {
+    const isNamed = ({ dagId, name }: StoredSchedule) => dagId === need.dagId && name === schedule;
+    const scheduleNo = typeof schedule === 'string' ? schedules.find(isNamed)?.scheduleNo : schedule;
+    return scheduleNo === undefined ? [] : [{ ...need, scheduleNo }];
+  });
+  if (numbered.length === 0) return [];
+  const [found] = await ask([readWindowRuns(numbered)]);
+  return found === undefined ? [] : parseWindowRuns(found);
 }
 
 interface DagParts {
-  readonly dags: StoredDag[];
-  readonly versions: StoredVersion[];
-  readonly schedules: Seen['schedules'];
-  readonly first: CallResult | undefined;
+  readonly parts: Pick<Seen, 'dags' | 'versions'>;
+  /** Of the calls that were sent before, and of these. */
+  readonly results: readonly CallResult[];
 }
 
 async function readDagParts(
@@ -130,16 +198,15 @@ async function readDagParts(
   before: readonly Call[] = [],
 ): Promise<DagParts> {
   const keys = [...dags.values()];
-  const results = await ask([...before, readDags(keys), readVersions(versions, keys), readSchedules(keys)], {
+  const results = await ask([...before, readDags(keys), readVersions(versions, keys)], {
     last: true,
   });
-  const [dagRows, versionRows, scheduleRows] = results.slice(-3) as [CallResult, CallResult, CallResult];
-  return {
+  const [dagRows, versionRows] = results.slice(-2) as [CallResult, CallResult];
+  const parts = {
     dags: parseDags(dagRows),
     versions: parseVersions(versionRows),
-    schedules: parseSchedules(scheduleRows),
-    first: before.length > 0 ? results[0] : undefined,
   };
+  return { parts, results };
 }
 
 function dagsWanted(

@@ -4,8 +4,8 @@
  */
 import type { Instant, RunId } from '@signalbox/engine';
 import { decodeText, encodeText } from './text.ts';
+import { writeUuid } from './uuid-bytes.ts';
 
-const HEX = '0123456789abcdef';
 const HYPHENS = new Set([4, 6, 8, 10]);
 
 export class ByteWriter {
@@ -73,16 +73,8 @@ export class ByteWriter {
 
   uuid(value: string): void {
     this.#reserve(16);
-    let high = -1;
-    for (let i = 0; i < value.length; i++) {
-      const digit = HEX.indexOf(value.charAt(i));
-      if (digit < 0) continue;
-      if (high < 0) high = digit;
-      else {
-        this.#bytes[this.#length++] = high * 16 + digit;
-        high = -1;
-      }
-    }
+    writeUuid(this.#bytes, this.#length, value);
+    this.#length += 16;
   }
 
   done(): Buffer {

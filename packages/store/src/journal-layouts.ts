@@ -9,7 +9,7 @@
  */
 interface Layout {
   readonly layout: number;
-  /** How many kinds the newest writer of this layout knew. */
+  /** Above the number of each kind that the newest writer of this layout knew. */
   readonly kindCount: number;
 }
 
@@ -30,7 +30,7 @@ const LAYOUTS: Readonly<Record<number, readonly Layout[]>> = {
   ],
 };
 
-/** Newest first: most rows are young. `kindCount` is that of formats from 4 on. */
+/** Newest first: most rows are young. `kindCount` is that of a format from 4 on. */
 export function layoutsOf(format: number, kindCount: number): readonly Layout[] {
   return LAYOUTS[format]?.toReversed() ?? [{ layout: format, kindCount }];
 }

@@ -25,12 +25,15 @@ export const JOURNAL_FORMAT = Math.max(
 );
 const OLDEST_FORMAT = 1;
 
-/** A kind's number is its place here. */
-const KINDS = CHANGE_KINDS.map(({ kind, no, since, fields }, place) => {
-  if (no !== place) throw new Error(`Kinds of changes are numbered without a gap, and ${kind} has number ${no}.`);
-  return { kind, no, since, write: writerOf(fields), read: readerOf(fields) };
-});
+const KINDS = CHANGE_KINDS.map(({ kind, no, since, fields }) => ({
+  ...{ kind, no, since },
+  write: writerOf(fields),
+  read: readerOf(fields),
+}));
 const BY_NAME = new Map(KINDS.map((kind) => [kind.kind, kind]));
+/** Numbers may have gaps, but no number is given twice. */
+const BY_NUMBER = new Map(KINDS.map((kind) => [kind.no, kind]));
+if (BY_NUMBER.size < KINDS.length) throw new Error('Two kinds of changes have the same number.');
 
 export function encodeChanges(changes: readonly Change[]): Buffer {
   const to = new ByteWriter();
@@ -52,7 +55,8 @@ export function decodeChanges(format: number, bytes: Buffer, shards: readonly nu
     const known = `formats ${OLDEST_FORMAT} to ${JOURNAL_FORMAT}`;
     throw new Error(`A journal row has format ${format}; this version reads ${known}.`);
   }
-  const layouts = layoutsOf(format, KINDS.filter(({ since }) => since <= format).length);
+  const lastKind = Math.max(...KINDS.filter(({ since }) => since <= format).map(({ no }) => no));
+  const layouts = layoutsOf(format, lastKind + 1);
   const [only] = layouts;
   if (only !== undefined && layouts.length === 1) return decodeIn(only.layout, only.kindCount, bytes);
   const found = new Map<string, Change[]>();
@@ -76,8 +80,9 @@ function decodeIn(layout: number, kindCount: number, bytes: Buffer): Change[] {
   const changes: Change[] = [];
   while (!from.atEnd) {
     const number = from.uint();
-    const kind = number < kindCount ? KINDS[number] : undefined;
-    if (kind === undefined) throw new Error(`A journal row holds a change of unknown kind ${number}.`);
+    const kind = number < kindCount ? BY_NUMBER.get(number) : undefined;
+    if (kind === undefined || kind.since > layout)
+      throw new Error(`A journal row holds a change of unknown kind ${number}.`);
     changes.push(kind.read(from, layout, { kind: kind.kind }) as unknown as Change);
   }
   return changes;

@@ -6,6 +6,8 @@ import {
   type AdmittedCount,
   type DagId,
   type Epoch,
+  LOADED_TABLES,
+  type LoadedTables,
   type RunId,
   type ShardNo,
   type StoredRun,
@@ -19,10 +21,9 @@ import { type Database, holdToIndexes } from './database.ts';
 import type { KnownDays } from './leaf.ts';
 import type { LoadedHeads, LoadedRest, RestCursor } from './port.ts';
 import { type Call, call, rowsOf, statement } from './statement.ts';
-import { parseBackfills, selectLiveBackfills } from './statements/backfill.ts';
-import { parsePending, selectPending } from './statements/held.ts';
-import { parseBreakers, selectBreakers } from './statements/read-dead-letter.ts';
-import { parseSchedules, selectSchedulesOfShards } from './statements/read-schedule.ts';
+import type { DagKey } from './statements/read-dag.ts';
+import { parseSchedules, selectResidentSchedules } from './statements/read-schedule.ts';
+import { loadTables, parseTables } from './tables/read-tables.ts';
 import { parseIntegers, plainArray } from './text.ts';
 import { expectResults, readDagsOf, readWholeRuns } from './whole-runs.ts';
 
@@ -97,40 +98,39 @@ export async function loadHeads(
   const numbers = plainArray(shards);
   return database.snapshot(
     async (ask) => {
-      const [shardRows, silentRows, scheduleRows, counts, claimed, breakers, pending, backfills] = expectResults(
-        await ask([
-          call(selectShards, numbers),
-          call(selectSilent, numbers),
-          call(selectSchedulesOfShards, numbers),
-          call(countLive, numbers),
-          call(selectClaimed, numbers),
-          call(selectBreakers, numbers),
-          call(selectPending, numbers),
-          call(selectLiveBackfills, numbers),
-        ]),
-        8,
-      );
+      const first = [
+        call(selectShards, numbers),
+        call(selectSilent, numbers),
+        call(selectResidentSchedules, numbers),
+        call(countLive, numbers),
+        call(selectClaimed, numbers),
+      ];
+      const results = await ask([...first, ...loadTables(numbers)]);
+      const [shardRows, silentRows, scheduleRows, counts, claimed] = expectResults(results.slice(0, 5), 5);
+      const tables = parseTables(results.slice(5));
       const waiting = parseCounts(counts);
       const [, heads] = expectResults(await ask([holdToIndexes, headsCall(waiting, headsPerPriority)]), 2);
       const claimedIds = parseIntegers(claimed.rows[0]?.[0]) as RunId[];
       const headIds = parseIntegers(heads.rows[0]?.[0]) as RunId[];
       const schedules = parseSchedules(scheduleRows);
-      const held = parsePending(pending);
       const runs = await readWholeRuns(ask, days, { withTasks: claimedIds, withoutTasks: headIds });
       return {
         shards: parseShards(shardRows, silentRows),
         schedules,
         runs: runs.sort((a, b) => a.runId - b.runId),
-        ...(await readDagsOf(ask, runs, [...schedules, ...held])),
+        ...(await readDagsOf(ask, runs, [...schedules, ...dagsBroughtBy(tables)])),
         admitted: sumAdmitted(waiting),
-        breakers: parseBreakers(breakers),
-        held,
-        backfills: parseBackfills(backfills),
+        tables,
         complete: headIds.length === waiting.reduce((sum, { unclaimed }) => sum + unclaimed, 0),
       };
     },
     { timeoutMs: LOAD_TIMEOUT_MS, held: false },
   );
+}
+
+/** Rows of some tables are of no use without their dag. */
+function dagsBroughtBy(tables: LoadedTables): DagKey[] {
+  return LOADED_TABLES.flatMap(([name, { bringsDag }]) => (bringsDag ? (tables[name] as readonly DagKey[]) : []));
 }
 
 export async function loadRest(

@@ -1,15 +1,15 @@
 /** Every statement of a commit and of a fetch goes by an index, on a fresh table and on a large one. */
 import { randomUUID } from 'node:crypto';
 import type { Change, NodeId, RunId, ScheduleNo } from '@signalbox/engine';
-import { firstRunIdAt } from '@signalbox/engine';
+import { firstRunIdAt, TABLES } from '@signalbox/engine';
 import pg from 'pg';
 import { afterAll, expect, test } from 'vitest';
 import { commitCalls } from './commit.ts';
 import { claimed, created, deployed, ended, keyOf, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import { type Fixture, Fixtures } from './fixture.testing.ts';
 import type { Call } from './statement.ts';
-import { readKeys } from './statements/read-dag.ts';
 import { readRuns, readTasks } from './statements/read-run.ts';
+import { statementsOf } from './tables/table-statements.ts';
 
 const fixtures = new Fixtures();
 afterAll(() => fixtures.stop());
@@ -111,6 +111,11 @@ const everything: Change[] = [
   { kind: 'WorkerSilenced', shard: dag.shard, workerId: newWorkerId() },
 ];
 
+const tableStatements = Object.values(TABLES).flatMap((table) => {
+  const { insert, put, patch, remove, fetch } = statementsOf(table);
+  return [insert, put, patch, remove, fetch];
+});
+
 function callsOf(box: Fixture): Call[] {
   const stamp = { shard: dag.shard, epoch: 1 as never, commitNo: 1, lastRunId: 1 as RunId, lastDagNo: 1 };
   const batch = { shards: [stamp, { ...stamp, shard: 6 as never }], changes: everything, at: START };
@@ -120,7 +125,7 @@ function callsOf(box: Fixture): Call[] {
     ...commit,
     readRuns('default', [1 as RunId]),
     readTasks('default', [1 as RunId]),
-    readKeys([{ ...keyOf(fresh, dag.shard, 'x') }]),
+    ...tableStatements.map((statement) => ({ statement, values: [] })),
   ];
 }
 
@@ -145,7 +150,8 @@ function expectIndexes(plans: ReadonlyMap<string, string>): void {
   expect(plans.size).toBeGreaterThan(18);
   for (const [name, plan] of plans) {
     expect(plan, name).not.toMatch(/Seq Scan|Disabled|Hash Join|Merge Join/);
-    if (/^(end|change|mark|delete|move|select)_/.test(name)) expect(plan, name).toMatch(/Index (Only )?Scan/);
+    if (/^(end|change|mark|delete|move|select|patch|remove|fetch)_/.test(name))
+      expect(plan, name).toMatch(/Index (Only )?Scan/);
   }
 }
 

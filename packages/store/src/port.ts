@@ -11,6 +11,7 @@ import type {
   DagId,
   Epoch,
   Instant,
+  LoadedTables,
   Need,
   NodeId,
   PayloadKey,
@@ -18,10 +19,7 @@ import type {
   RunId,
   Seen,
   ShardNo,
-  StoredBackfill,
-  StoredBreaker,
   StoredDag,
-  StoredHeldEvents,
   StoredRun,
   StoredSchedule,
   StoredShard,
@@ -148,12 +146,8 @@ export interface LoadedHeads {
   readonly versions: readonly StoredVersion[];
   /** Over all live runs of these shards, loaded or not. */
   readonly admitted: readonly AdmittedCount[];
-  /** Those that are not closed. */
-  readonly breakers: readonly StoredBreaker[];
-  /** Events that wait for others; their dags come along. */
-  readonly held: readonly StoredHeldEvents[];
-  /** Those that are running or paused. */
-  readonly backfills: readonly StoredBackfill[];
+  /** Rows of described tables, in the order of their keys. */
+  readonly tables: LoadedTables;
   /** Whether live runs remain for `loadRest`. */
   readonly complete: boolean;
 }

@@ -12,6 +12,8 @@ import type { CommitChain, NodeAddresses, NodeReach, PayloadKey, RestCursor, Sto
 import { dropOldAudit } from './queries/audit.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
+import { dropUnusedJobs } from './queries/jobs.ts';
+import { dropUnusedRunIds } from './queries/own-run-ids.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
 import { dropOldRollups } from './queries/rollups.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
@@ -109,6 +111,9 @@ export class PostgresStore implements Store {
 
   /** One bounded step: bundles that no version names, a day after they were last touched. */
   dropUnusedBundles = () => dropUnusedBundles(this.database);
+  /** One step; true when there may be more. */
+  dropUnusedJobs = (runDays: number) => dropUnusedJobs(this.database, runDays);
+  dropUnusedRunIds = (runDays: number) => dropUnusedRunIds(this.database, runDays);
   dropOldRequests = async () => {
     await dropOldRequests(this.database);
     await dropOldAudit(this.database);

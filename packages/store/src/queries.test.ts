@@ -10,7 +10,7 @@ import type {
   TaskNo,
   TenantId,
 } from '@signalbox/engine';
-import { nextRunId } from '@signalbox/engine';
+import { nextRunId, RESIDENT } from '@signalbox/engine';
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import type { TestNode } from './conformance/test-node.ts';
@@ -226,6 +226,7 @@ test('what belongs to another tenant is not there, by any question (I65)', async
       kind: 'ScheduleSet',
       origin: 'definition',
       fired: 0,
+      dueAt: RESIDENT,
       ...key,
       fault: null,
       revision: 1,
@@ -268,12 +269,12 @@ test('what belongs to another tenant is not there, by any question (I65)', async
   ]);
   expect(await queries.listWindows(OURS, { dagName: mine.name, before: null, limit: 10 })).toEqual([]);
   expect((await queries.listDags(OURS, { after: null, limit: 10 })).map(({ dagId }) => dagId)).toEqual([mine.dagId]);
-  expect(await queries.findDag(OURS, mine.name)).toMatchObject({ dagId: mine.dagId, schedule: null });
+  expect(await queries.findDag(OURS, mine.name)).toMatchObject({ dagId: mine.dagId, schedules: [] });
   expect(await queries.findDag(theirs, mine.name)).toMatchObject({
     shard: 6,
     dagId: dag.dagId,
     spec: dag.spec,
-    schedule: { paused: true, spec: schedule, decidedUntil: at },
+    schedules: [{ paused: true, spec: schedule, decidedUntil: at }],
   });
   expect(await queries.getPayload(theirs, { uid: run.uid, taskNo: null })).toBe('private');
   expect(await queries.listWindows(theirs, { dagName: mine.name, before: null, limit: 10 })).toMatchObject([
@@ -306,6 +307,10 @@ test('a token is found by its hash until it is revoked', async () => {
     leftMs: null,
     queues: null,
     slots: null,
+    serves: null,
+    isSuspended: false,
+    mayBeCritical: true,
+    defaultPriority: null,
   };
   expect(await queries.findToken(sha256)).toEqual(found);
   expect(await queries.listTokens(OURS)).toMatchObject([{ name: HOSTILE, role: 'admin', revokedAt: null }]);
@@ -347,13 +352,13 @@ test('hostile names and keys are data (I69)', async () => {
   await node.commit([{ ...dag, spec }, run, key]);
   await node.commit([struck]);
   const seen = await box.store.fetch([
-    { kind: 'dag_name', shard: dag.shard, tenantId: OURS, name: HOSTILE },
-    { kind: 'key', ...need },
+    { kind: 'dag_name', shard: dag.shard, tenantId: OURS, name: HOSTILE, schedules: [HOSTILE] },
+    { kind: 'row', table: 'keys', key: need },
   ]);
   expect(seen).toMatchObject({
     dags: [{ name: HOSTILE }],
     versions: [{ hash: HOSTILE, spec }],
-    keys: [{ key: HOSTILE }],
+    tables: { keys: [{ key: HOSTILE }] },
   });
   expect(await box.queries.findDag(OURS, HOSTILE)).toMatchObject({ name: HOSTILE, deployedBy: HOSTILE, spec });
   expect(await box.queries.getRun(OURS, run.uid)).toMatchObject({

@@ -16,7 +16,15 @@ import {
   readCluster,
   revokeToken,
 } from './queries/access.ts';
-import { type ChangedBy, type ListAudit, listAudit, type Refusal, recordRefusal } from './queries/audit.ts';
+import {
+  type ChangedBy,
+  type ListAudit,
+  listAudit,
+  type NewAuditEvent,
+  type Refusal,
+  recordRefusal,
+  recordUse,
+} from './queries/audit.ts';
 import {
   getBackfill,
   type ListBackfillRuns,
@@ -36,7 +44,9 @@ import {
   settleCallback,
   takeCallbacks,
 } from './queries/callbacks.ts';
+import type { DagFilter } from './queries/dag-filter.ts';
 import { getDagGrid } from './queries/dag-grid.ts';
+import { listDagLabels, listDagNames } from './queries/dag-names.ts';
 import { dagsOnEvent, findDag, type ListDags, type ListWindows, listDags, listWindows } from './queries/dags.ts';
 import {
   countDeadLetters,
@@ -47,6 +57,7 @@ import {
   listDeadLetters,
   walkDeadLetters,
 } from './queries/dead-letters.ts';
+import { findDelayedRun, type ListDelayedRuns, listDelayedRuns } from './queries/delayed-runs.ts';
 import {
   type Cut,
   type DagKey,
@@ -59,12 +70,23 @@ import {
 } from './queries/events.ts';
 import { firstClaims } from './queries/first-claims.ts';
 import { getRun } from './queries/get-run.ts';
+import {
+  deleteJobRows,
+  findJob,
+  insertJobRows,
+  type ListJobs,
+  listJobRuns,
+  listJobs,
+  markJobCancelled,
+  type NewJobRow,
+} from './queries/jobs.ts';
 import { KnownSpecs } from './queries/known-specs.ts';
 import { lastRuns } from './queries/last-runs.ts';
 import { type ListChildren, listChildren } from './queries/list-children.ts';
 import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, type NewSession, openSession } from './queries/login.ts';
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
+import { claimRunId, type OwnRunId, releaseRunId, shardOfOwnRunId } from './queries/own-run-ids.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { resolveRun } from './queries/resolve-run.ts';
 import { endedByDag, endedByHour } from './queries/rollups.ts';
@@ -75,6 +97,14 @@ import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
+import {
+  changeTenant,
+  createTenant,
+  findTenant,
+  listTenants,
+  readTenantRules,
+  tenantOfRun,
+} from './queries/tenants.ts';
 import { findVersion, listNodes, listVersions } from './queries/versions.ts';
 import {
   createWebhook,
@@ -121,10 +151,19 @@ export class Queries {
 
   cluster = () => readCluster(this.#database);
   ensureTenant = (name: string) => ensureTenant(this.#database, name);
+  listTenants = (list: Parameters<typeof listTenants>[1]) => listTenants(this.#database, list);
+  findTenant = (name: string) => findTenant(this.#database, name);
+  tenantOfRun = (runId: RunId) => tenantOfRun(this.#database, runId);
+  readTenantRules = () => readTenantRules(this.#database);
+  createTenant = (tenant: Parameters<typeof createTenant>[1], by: ChangedBy) =>
+    createTenant(this.#database, tenant, by);
+  changeTenant = (name: string, change: Parameters<typeof changeTenant>[2], by: ChangedBy) =>
+    changeTenant(this.#database, name, change, by);
   findToken = (sha256: Buffer) => findToken(this.#database, sha256);
   createToken = (token: NewApiToken) => createToken(this.#database, token);
   revokeToken = (tenantId: TenantId, name: string, by: ChangedBy) => revokeToken(this.#database, tenantId, name, by);
   recordRefusal = (refusal: Refusal) => recordRefusal(this.#database, refusal);
+  recordUse = (event: NewAuditEvent) => recordUse(this.#database, event);
   listAudit = (tenantId: TenantId, options: ListAudit) => listAudit(this.#database, tenantId, options);
   createWebhook = (webhook: NewWebhook, by: ChangedBy) => createWebhook(this.#database, webhook, by);
   findWebhook = (id: string) => findWebhook(this.#database, id);
@@ -165,13 +204,16 @@ export class Queries {
   touchBundle = (tenantId: TenantId, hash: string) => touchBundle(this.#database, tenantId, hash);
 
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
+  listDagNames = (tenantId: TenantId, filter: DagFilter) => listDagNames(this.#database, tenantId, filter);
+  listDagLabels = (tenantId: TenantId) => listDagLabels(this.#database, tenantId);
   listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
   lastRuns = (tenantId: TenantId, dags: readonly DagKey[], most: number) =>
     lastRuns(this.#database, tenantId, dags, most);
   dagsOnEvent = (tenantId: TenantId, types: readonly string[]) => dagsOnEvent(this.#database, tenantId, types);
   endedByHour = (tenantId: TenantId, of: { readonly dag: DagKey | null; readonly fromHour: number }) =>
     endedByHour(this.#database, tenantId, of);
-  endedByDag = (tenantId: TenantId, fromHour: number) => endedByDag(this.#database, tenantId, fromHour);
+  endedByDag = (tenantId: TenantId, wanted: { readonly fromHour: number; readonly names: readonly string[] | null }) =>
+    endedByDag(this.#database, tenantId, wanted);
   listVersions = (tenantId: TenantId, list: { dagName: string; before: VersionNo | null; limit: number }) =>
     listVersions(this.#database, tenantId, list);
   findVersion = (tenantId: TenantId, version: { dagName: string; versionNo: VersionNo }) =>
@@ -180,6 +222,20 @@ export class Queries {
   findSchedule = (tenantId: TenantId, which: { dagName: string; name: string }) =>
     findSchedule(this.#database, tenantId, which);
   listWindows = (tenantId: TenantId, windows: ListWindows) => listWindows(this.#database, tenantId, windows);
+
+  insertJobRows = (tenantId: TenantId, jobs: readonly NewJobRow[], createdBy: string) =>
+    insertJobRows(this.#database, tenantId, jobs, createdBy);
+  deleteJobRows = (tenantId: TenantId, ids: readonly string[]) => deleteJobRows(this.#database, tenantId, ids);
+  markJobCancelled = (tenantId: TenantId, id: string) => markJobCancelled(this.#database, tenantId, id);
+  findJob = (tenantId: TenantId, id: string) => findJob(this.#database, tenantId, id);
+  listJobs = (tenantId: TenantId, list: ListJobs) => listJobs(this.#database, tenantId, list);
+  listJobRuns = (tenantId: TenantId, list: Parameters<typeof listJobRuns>[3]) =>
+    this.#withPartitions((days) => listJobRuns(this.#database, days, tenantId, list));
+  findDelayedRun = (tenantId: TenantId, uid: string) => findDelayedRun(this.#database, tenantId, uid);
+  listDelayedRuns = (tenantId: TenantId, list: ListDelayedRuns) => listDelayedRuns(this.#database, tenantId, list);
+  claimRunId = (id: OwnRunId) => claimRunId(this.#database, id);
+  releaseRunId = (id: OwnRunId) => releaseRunId(this.#database, id);
+  shardOfOwnRunId = (tenantId: TenantId, uid: string) => shardOfOwnRunId(this.#database, tenantId, uid);
 
   resolveRun = (tenantId: TenantId, uid: string) =>
     this.#withPartitions((days) => resolveRun(this.#database, days, tenantId, uid));

@@ -1,5 +1,5 @@
 import type { Change, Instant, RunCreated, RunId, ScheduleNo, TenantId } from '@signalbox/engine';
-import { firstRunIdAt } from '@signalbox/engine';
+import { firstRunIdAt, RESIDENT } from '@signalbox/engine';
 import { afterAll, expect, test } from 'vitest';
 import { claimed, created, deployed, ended, keyOf, newWorkerId, succeeded } from './conformance/changes.ts';
 import type { TestNode } from './conformance/test-node.ts';
@@ -98,7 +98,8 @@ test.each([
     await commitAt(node, day, [{ ...keyOf(run, dag.shard, `k${run.runId}`), at: at(day) }]);
   expect(await expire(box, -10)).toMatchObject({ keys: 1, runs: 1, complete: true });
   const key = keyOf(kept, dag.shard, `k${kept.runId}`);
-  const found = async () => (await box.store.fetch([{ ...key, kind: 'key' }])).keys.map(({ runId }) => runId);
+  const found = async () =>
+    (await box.store.fetch([{ kind: 'row', table: 'keys', key }])).tables.keys?.map(({ runId }) => runId);
   expect(await found()).toEqual([kept.runId]);
   expect(await there(box, [old, kept])).toEqual([false, true]);
   // Once its run is past its age, both go, and the day as a whole.
@@ -134,6 +135,7 @@ test('journal and windows go by their own age, and days to come are made', async
       kind: 'ScheduleSet',
       origin: 'definition',
       fired: 0,
+      dueAt: RESIDENT,
       fault: null,
       ...key,
       revision: 1,

@@ -77,14 +77,14 @@ test('sums are read by hour and by dag, of one tenant, and dropped by age', asyn
   expect(all).toMatchObject([{ hour: from + 3, outcome: 'succeeded', runs: 2 }]);
   const within = all[0]?.withinMs ?? 0;
   expect(within >= 60_000 && within < 60_000 * 1.1).toBe(true);
-  const byDag = await box.queries.endedByDag(TENANT, from);
+  const byDag = await box.queries.endedByDag(TENANT, { fromHour: from, names: null });
   expect(byDag.map(({ dagName, runs }) => [dagName, runs])).toEqual([
     [one.name, 1],
     [one.name, 1],
     [two.name, 1],
   ]);
   const other = 2 as TenantId;
-  expect(await box.queries.endedByDag(other, from)).toEqual([]);
+  expect(await box.queries.endedByDag(other, { fromHour: from, names: null })).toEqual([]);
   expect(await box.queries.endedByHour(other, { dag: null, fromHour: from })).toEqual([]);
   expect(await box.queries.endedByHour(other, { dag: one, fromHour: from })).toEqual([]);
   expect(await box.store.dropOldRollups(from + 1)).toBe(false);

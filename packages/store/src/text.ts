@@ -53,6 +53,11 @@ export function textArray(values: readonly (string | null)[]): string {
   return `${literal}}`;
 }
 
+/** Texts of which most are missing, for `rowsOf` alone: null if all of them are, which is null in each row. */
+export function sparseTexts(values: readonly (string | null)[]): string | null {
+  return values.every((value) => value === null) ? null : textArray(values);
+}
+
 /**
  * UUIDs, unquoted. The length is checked because two UUIDs, or one and a NULL, do not fit into 36 characters: whatever
  * else stands there, it stays one element, and PostgreSQL refuses it.

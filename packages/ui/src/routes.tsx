@@ -48,6 +48,14 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/task/task.tsx'), 'TaskPage'),
   ),
   page(
+    '/schedules',
+    lazyRouteComponent(() => import('./pages/schedules/schedules.tsx'), 'SchedulesPage'),
+  ),
+  page(
+    '/backfills',
+    lazyRouteComponent(() => import('./pages/backfills/backfills.tsx'), 'BackfillsPage'),
+  ),
+  page(
     '/dead-letters',
     lazyRouteComponent(() => import('./pages/dead-letters/dead-letters.tsx'), 'DeadLettersPage'),
   ),

@@ -129,6 +129,7 @@ export class AttemptContext extends RequestingContext implements HandlerContext 
       'run.dag': dag,
       'run.createdAt': told.createdAt,
       'run.priority': told.priority,
+      'run.unmet': told.unmet ?? null,
       'window.at': told.window,
       'window.start': told.windowStart ?? told.window,
       'window.end': told.window,

@@ -23,6 +23,10 @@ export interface Stop {
   readonly endsBy: number;
 }
 
+/** What is no longer than this is not worth a copy of the assignment without it. */
+const SMALL_CHARS = 512;
+const NO_PAYLOAD = { params: '', upstream: [], map: [], references: [], work: '', checkpoint: '' };
+
 export class Attempt {
   assignment: Assignment;
   readonly key: string;
@@ -100,10 +104,9 @@ export class Attempt {
   /** What only running it needed is not kept while the report waits for its answer. */
   dropPayload(): void {
     const { params, upstream, map, references, work, checkpoint } = this.assignment;
-    const isEmpty = params === '' && work === '' && checkpoint === '';
-    if (!isEmpty || upstream.length + map.length + references.length > 0) {
-      const nothing = { params: '', upstream: [], map: [], references: [], work: '', checkpoint: '' };
-      this.assignment = { ...this.assignment, ...nothing };
+    const chars = params.length + work.length + checkpoint.length;
+    if (chars > SMALL_CHARS || upstream.length + map.length + references.length > 0) {
+      this.assignment = { ...this.assignment, ...NO_PAYLOAD };
     }
     this.execution = null;
     this.log = null;

@@ -1,6 +1,6 @@
 /** The address for logs and bundles, from the last welcome message. */
 import { type ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js';
-import { CHANNEL_OPTIONS, WORKER_HEADER } from '@signalbox/protocol/grpc';
+import { CHANNEL_OPTIONS, TENANT_HEADER, WORKER_HEADER } from '@signalbox/protocol/grpc';
 import { type GatewayAddress, parseGateway } from './gateways.ts';
 
 export interface DataAccess {
@@ -34,9 +34,11 @@ export function dataClient({ target, tls }: GatewayAddress, { rootCertificates }
   });
 }
 
-export function dataMetadata({ id, token }: DataAccess): Metadata {
+/** `tenant`: the one that a worker of the fleet asks for. */
+export function dataMetadata({ id, token }: DataAccess, tenant: string | null = null): Metadata {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${token}`);
   metadata.set(WORKER_HEADER, id);
+  if (tenant !== null) metadata.set(TENANT_HEADER, tenant);
   return metadata;
 }

@@ -18,6 +18,7 @@ import {
 } from '@signalbox/protocol/grpc';
 import type { Attempt } from './attempt.ts';
 import type { PendingRequest } from './attempt-requests.ts';
+import { OutboxPace } from './outbox-pace.ts';
 
 export interface Line {
   /** False while there is no stream that has been welcomed. */
@@ -36,6 +37,8 @@ export interface OutboxSources {
   progress(): HeldProgress[];
   /** The number of a ping that is being written now. */
   ping(): number;
+  /** The worker has attempts to run while reports wait for others. */
+  isBusy(): boolean;
   /** Everything has been written. */
   onIdle(): void;
 }
@@ -56,6 +59,7 @@ export class Outbox {
   #pingDue = false;
   #drainingDue = false;
   #leavingDue = false;
+  readonly #pace = new OutboxPace();
   #scheduled = false;
   #writing = false;
   /** A stream that was lost may still call back: only the newest one's word counts. */
@@ -69,6 +73,7 @@ export class Outbox {
     if (attempt.queued) return;
     attempt.queued = true;
     this.#reports.push(attempt);
+    this.#pace.reported(this.#from.now());
     this.#schedule();
   }
 
@@ -146,7 +151,14 @@ export class Outbox {
   #schedule(): void {
     if (this.#scheduled || this.#writing || !this.#from.line.isUp) return;
     this.#scheduled = true;
-    setImmediate(() => this.#flush());
+    setImmediate(() => this.#flushOrWait());
+  }
+
+  /** Whatever is no report goes at once, and takes the reports along. */
+  #flushOrWait(): void {
+    const waitMs = this.#hasOnlyReports && this.#from.isBusy() ? this.#pace.waitMs(this.#from.now()) : 0;
+    if (waitMs === 0) this.#flush();
+    else setTimeout(() => this.#flush(), waitMs);
   }
 
   get isIdle(): boolean {
@@ -154,10 +166,14 @@ export class Outbox {
   }
 
   get #isEmpty(): boolean {
+    return this.#reports.length === 0 && this.#hasOnlyReports;
+  }
+
+  get #hasOnlyReports(): boolean {
     return (
       this.#ahead === null &&
       !(this.#heartbeatDue || this.#drainingDue || this.#pingDue || this.#leavingDue) &&
-      this.#reports.length + this.#refusals.length + this.#requests.length + this.#epochs.size === 0
+      this.#refusals.length + this.#requests.length + this.#epochs.size === 0
     );
   }
 
@@ -165,12 +181,13 @@ export class Outbox {
     this.#scheduled = false;
     if (this.#writing || this.#isEmpty || !this.#from.line.isUp) return;
     this.#writing = true;
+    this.#pace.sent(this.#from.now());
     const generation = this.#generation;
     this.#from.line.write(this.#take(), () => {
       if (generation !== this.#generation) return;
       this.#writing = false;
       if (this.#isEmpty) this.#from.onIdle();
-      else this.#flush();
+      else this.#schedule();
     });
   }
 

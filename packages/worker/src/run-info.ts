@@ -7,6 +7,7 @@ interface RunInfo {
   readonly window?: string | null;
   /** Servers of older versions do not tell it. */
   readonly windowStart?: string | null;
+  readonly unmet?: string | null;
 }
 
 export function readRunInfo(text: string): RunInfo {

@@ -3,14 +3,14 @@
  * forced: if it does not finish within its grace period, it is reported as it is, and its later result is dropped.
  * Everything else is killed and reported when it has ended.
  */
-import type { KillReason, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
+import type { Assignment, KillReason, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { AttemptRequester } from '@signalbox/sdk/attempt-requests';
 import { type Attempt, sentenceOf, stopped } from './attempt.ts';
 import { AttemptContext } from './attempt-context.ts';
 import type { PendingRequests } from './attempt-requests.ts';
 import { callHandler } from './executors/call-handler.ts';
 import type { Executors } from './executors/executors.ts';
-import type { Ended, Returned } from './executors/port.ts';
+import type { Ended, Job, JobListener, Returned } from './executors/port.ts';
 import type { Holds } from './holds.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import { LazyLog } from './logs/lazy-log.ts';
@@ -39,9 +39,57 @@ export interface RunnerParts {
   readonly onReturned: (attempt: Attempt, reason: string) => void;
 }
 
+/** What the runner does for one of its jobs. */
+interface JobKeeper {
+  readonly book: LogBook;
+  context(attempt: Attempt, work: Work): AttemptContext;
+  began(attempt: Attempt): void;
+  end(attempt: Attempt, ended: Ended): void;
+}
+
+/** A job and its listener. Context and log are made when they are asked for: a short function asks for neither. */
+class RunnerJob implements Job, JobListener {
+  readonly attempt: Attempt;
+  readonly work: Work;
+  readonly hasSlot: boolean;
+  readonly #keeper: JobKeeper;
+  #context: AttemptContext | null = null;
+  #log: LazyLog | null = null;
+
+  constructor(keeper: JobKeeper, attempt: Attempt, work: Work) {
+    this.#keeper = keeper;
+    this.attempt = attempt;
+    this.work = work;
+    this.hasSlot = attempt.holdsSlot;
+  }
+
+  get assignment(): Assignment {
+    return this.attempt.assignment;
+  }
+
+  get context(): AttemptContext {
+    this.#context ??= this.#keeper.context(this.attempt, this.work);
+    return this.#context;
+  }
+
+  get log(): LazyLog {
+    this.#log ??= new LazyLog(this.#keeper.book, this.attempt);
+    return this.#log;
+  }
+
+  began(): void {
+    this.#keeper.began(this.attempt);
+  }
+
+  end(ended: Ended): void {
+    this.#keeper.end(this.attempt, ended);
+  }
+}
+
 export class Runner {
   readonly #config: WorkerConfig;
   readonly #parts: RunnerParts;
+  readonly #jobs: JobKeeper;
   #arrived: Attempt[] = [];
   /** Those that have no slot yet, in the order in which they came. Functions in children wait with their executor. */
   #gated: Attempt[] = [];
@@ -50,6 +98,12 @@ export class Runner {
   constructor(parts: RunnerParts) {
     this.#config = parts.config;
     this.#parts = parts;
+    this.#jobs = {
+      book: parts.book,
+      context: (attempt, work) => this.#contextOf(attempt, work, this.#config.log),
+      began: (attempt) => this.#began(attempt),
+      end: (attempt, ended) => this.#takeEnd(attempt, ended),
+    };
   }
 
   /** Whether something waits for a slot that is no function. */
@@ -81,7 +135,7 @@ export class Runner {
   #admit(attempt: Attempt): void {
     const { work, references } = attempt.assignment;
     // Large inputs are fetched first, and only for what has a slot: they take memory.
-    if (references.length === 0 && isPooled(work)) this.#startAttempt(attempt);
+    if (references.length === 0 && isPooled(work, this.#config.secrets.isShared)) this.#startAttempt(attempt);
     else if (this.#gated.length === 0 && this.#parts.slots.take()) this.#startWithSlot(attempt);
     else this.#gated.push(attempt);
   }
@@ -134,7 +188,7 @@ export class Runner {
     attempt.state = 'running';
     let work: Work | null = null;
     try {
-      if (text !== '') work = readWork(text, this.#config.secrets);
+      if (text !== '') work = readWork(text, this.#config.secrets, attempt.assignment.tenant);
     } catch (error) {
       return this.#settle(attempt, resultOfFault(error));
     }
@@ -185,14 +239,9 @@ export class Runner {
 
   #startOther(attempt: Attempt, work: Work, kind: Exclude<Work['shape']['kind'], 'handler'>): void {
     if (!this.#config.allow.has(kind)) return this.#refuseKind(attempt, kind);
-    const context = this.#contextOf(attempt, work, this.#config.log);
-    if (work.shape.inputs !== undefined && !this.#findInputs(attempt, context)) return;
-    const log = new LazyLog(this.#parts.book, attempt);
-    const job = { attempt, assignment: attempt.assignment, work, context, log, hasSlot: attempt.holdsSlot };
-    const execution = this.#parts.executors.start(kind, job, {
-      began: () => this.#began(attempt),
-      end: (ended) => this.#takeEnd(attempt, ended),
-    });
+    const job = new RunnerJob(this.#jobs, attempt, work);
+    if (work.shape.inputs !== undefined && !this.#findInputs(attempt, job.context)) return;
+    const execution = this.#parts.executors.start(kind, job, job);
     // It may be over already.
     if (attempt.isActive) attempt.execution = execution;
   }

@@ -106,6 +106,7 @@ export class ScriptedGateway {
     dataAddress: '',
     pingMs: 0,
     workerId: '',
+    shared: false,
   };
   /** Off: a hello is heard and not answered. */
   welcomes = true;

@@ -30,21 +30,21 @@ export function readShape(text: string): WorkShape {
   return shape;
 }
 
-/** A function that runs in a child process: it waits there for its turn. */
-export function isPooled(text: string): boolean {
+/** A function that runs in a child process: it waits there for its turn. On a worker of several tenants all do. */
+export function isPooled(text: string, isShared: boolean): boolean {
   const shape = text === '' ? null : readShape(text);
-  return shape?.kind === 'function' && shape.inProcess !== true;
+  return shape?.kind === 'function' && (isShared || shape.inProcess !== true);
 }
 
 /** Throws a `PermanentError`: a server of a later version may ask for what this worker does not know. */
-export function readWork(text: string, secrets: Secrets): Work {
+export function readWork(text: string, secrets: Secrets, tenant: string): Work {
   const shape = readShape(text);
   if (!WORK_KINDS.includes(shape.kind)) {
     throw new PermanentError(`This worker does not support tasks of kind "${String(shape.kind)}". Upgrade it.`);
   }
   const names = [...(shape.secrets ?? []), ...namesInTexts(shape)];
   if (names.length === 0) return { shape, secrets: NO_SECRETS };
-  return { shape, secrets: secrets.of(names) };
+  return { shape, secrets: secrets.of(names, tenant) };
 }
 
 function namesInTexts({ fill = {} }: WorkShape): string[] {

@@ -111,6 +111,7 @@ class RunningWorker implements Worker {
       beat: () => this.#pulse.beat(now()),
       ping: () => this.#silence.nextNo(),
       progress: () => this.#holds.progress(now()),
+      isBusy: () => this.#holds.activeCount > this.#config.slots,
       onIdle: () => this.#leaveIfDone(),
     });
     this.#requests = new PendingRequests({
@@ -198,6 +199,8 @@ class RunningWorker implements Worker {
     this.#knownId = welcome.workerId;
     const place = dataPlaceOf(welcome.dataAddress, this.#link.gateway);
     this.#bundles.place = place;
+    this.#bundles.isShared = welcome.shared;
+    this.#config.secrets.isShared = welcome.shared;
     this.#outputs.place = place;
     this.#shipper.move(place);
     this.#outbox.reset();

@@ -25,7 +25,7 @@ export async function listDags(flags: ListDagsFlags): Promise<void> {
     String(dag.version),
     String(dag.taskCount),
     startedBy(dag),
-    dag.schedule?.nextAt ?? '',
+    dag.schedule?.nextLocal ?? '',
     dag.lastRun === null ? '' : coloured(dag.lastRun.outcome ?? dag.lastRun.state),
     ...(isLabelled ? [short(dag.tags.join(' '), 40), short(dag.owner ?? '', 40)] : []),
     short(dag.description ?? '', 60),
@@ -39,15 +39,17 @@ export async function listDags(flags: ListDagsFlags): Promise<void> {
 }
 
 interface Started {
+  readonly scheduleCount: number;
   readonly event: string | null;
   readonly schedule: { readonly fires: string; readonly zone: string; readonly paused: boolean } | null;
 }
 
-export function startedBy({ event, schedule }: Started): string {
+export function startedBy({ event, schedule, scheduleCount }: Started): string {
+  const more = scheduleCount > 1 ? ` and ${scheduleCount - 1} more` : '';
   const ways = [
     ...(schedule === null
       ? []
-      : [`${short(schedule.fires)} ${short(schedule.zone)}${schedule.paused ? ` ${coloured('paused')}` : ''}`]),
+      : [`${short(schedule.fires)} ${short(schedule.zone)}${schedule.paused ? ` ${coloured('paused')}` : ''}${more}`]),
     ...(event === null ? [] : [`event ${short(event)}`]),
   ];
   return ways.join(', ') || 'on demand';

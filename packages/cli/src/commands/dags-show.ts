@@ -21,7 +21,8 @@ export async function showDag(name: string, flags: ClientFlags): Promise<void> {
   if (dag.description !== null) print(plainLines(dag.description));
   if (dag.owner !== null) print(`owner: ${plain(dag.owner)}`);
   if (dag.tags.length > 0) print(`tags: ${plain(dag.tags.join(', '))}`);
-  print(`starts: ${startedBy(dag)}${dag.schedule?.nextAt ? `, next ${dag.schedule.nextAt}` : ''}`);
+  print(`starts: ${startedBy(dag)}${dag.schedule?.nextLocal ? `, next ${dag.schedule.nextLocal}` : ''}`);
+  if (dag.scheduleCount > 1) print(colours.dim(`all schedules: ${next(`schedules --dag ${dag.name}`)}`));
   if (dag.onFailure !== 'continue') print(`on failure: ${dag.onFailure}`);
   print(paramsText(dag.params));
   const rows = dag.tasks

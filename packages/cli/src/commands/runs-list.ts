@@ -30,7 +30,7 @@ export async function list(flags: ListFlags): Promise<void> {
     run.dag,
     coloured(run.outcome ?? run.state),
     run.cause,
-    run.createdAt,
+    run.scheduledFor === undefined ? run.createdAt : `begins ${run.scheduledFor}`,
     run.endedAt === null ? '' : spanBetween(run.createdAt, run.endedAt),
   ]);
   if (rows.length > 0) print(table(['run', 'dag', 'state', 'by', 'created', 'took'], rows));

@@ -12,12 +12,19 @@ export interface CreateTokenFlags extends ClientFlags {
   /** Separated by commas. */
   readonly queues?: string;
   readonly slots?: number;
+  readonly tenant?: string;
+  /** Separated by commas. */
+  readonly serves?: string;
 }
 
 export async function createToken(name: string, flags: CreateTokenFlags): Promise<void> {
-  const { role, expires, queues, slots } = flags;
-  if (role !== 'worker' && (queues !== undefined || slots !== undefined)) {
-    throw new CliError('--queues and --slots are for workers only.', 'Remove them, or pass --role worker.', EXIT.usage);
+  const { role, expires, queues, slots, tenant, serves } = flags;
+  if (role !== 'worker' && (queues !== undefined || slots !== undefined || serves !== undefined)) {
+    throw new CliError(
+      '--queues, --slots and --serves are for workers only.',
+      'Remove them, or pass --role worker.',
+      EXIT.usage,
+    );
   }
   const made = await (await connect(flags)).createToken({
     name,
@@ -25,6 +32,8 @@ export async function createToken(name: string, flags: CreateTokenFlags): Promis
     ...(expires === undefined ? {} : { expiresIn: `${expires}ms` }),
     ...(queues === undefined ? {} : { queues: queues.split(',').map((queue) => queue.trim()) }),
     ...(slots === undefined ? {} : { slots }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(serves === undefined ? {} : { serves: serves.split(',').map((name) => name.trim()) }),
   });
   if (flags.json) return printJson(made);
   // The token alone on standard output, so that it can be caught: TOKEN=$(signalbox tokens create …)

@@ -5,7 +5,7 @@ import { coloured, print, printJson, short, table } from '../output.ts';
 export async function listTokens(flags: ClientFlags): Promise<void> {
   const page = await (await connect(flags)).listTokens();
   if (flags.json) return printJson(page);
-  const rows = page.items.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt, queues, slots }) => [
+  const rows = page.items.map(({ name, role, createdAt, createdBy, expiresAt, revokedAt, queues, slots, serves }) => [
     short(name),
     short(role),
     createdAt,
@@ -15,7 +15,11 @@ export async function listTokens(flags: ClientFlags): Promise<void> {
       : expiresAt === null
         ? 'valid'
         : `valid until ${expiresAt}`,
-    [queues === null ? '' : `queues ${queues.join(',')}`, slots === null ? '' : `${slots} slots`]
+    [
+      queues === null ? '' : `queues ${queues.join(',')}`,
+      slots === null ? '' : `${slots} slots`,
+      serves === null ? '' : `serves ${serves.join(',')}`,
+    ]
       .filter(Boolean)
       .join(', '),
   ]);

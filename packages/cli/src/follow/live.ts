@@ -1,5 +1,5 @@
 /** A run on a terminal: a block of lines that is redrawn, no higher than the screen, however many tasks there are. */
-import { TASK_STATES } from '@signalbox/protocol/words';
+import { TASK_STATES_BY_RANK, taskStateLook } from '@signalbox/protocol/words';
 import type { RunView, TaskView } from '@signalbox/sdk';
 import { countsText } from '../instances.ts';
 import { coloured, colours, short, spanText, visible } from '../output.ts';
@@ -14,31 +14,6 @@ export interface Screen {
 
 const MOST_LINES = 24;
 const REDRAW_MS = 250;
-/** What a person wants to see first when not all of it fits. */
-const FIRST: readonly TaskView['state'][] = [
-  'failed',
-  'running',
-  'retrying',
-  'expanded',
-  'waiting',
-  'ready',
-  'cancelled',
-  'upstream_failed',
-  'blocked',
-  'skipped',
-];
-const ORDER: readonly TaskView['state'][] = [...FIRST, ...TASK_STATES.filter((state) => !FIRST.includes(state))];
-const SIGNS: Readonly<Partial<Record<TaskView['state'], string>>> = {
-  succeeded: '✔',
-  failed: '✖',
-  running: '▶',
-  retrying: '↻',
-  waiting: '…',
-  expanded: '▶',
-  cancelled: '■',
-  upstream_failed: '✖',
-  skipped: '⊘',
-};
 
 export class LiveView {
   readonly #screen: Screen;
@@ -97,7 +72,7 @@ export function linesOf(
 /** Stable within a state, so that lines do not jump about. */
 function mostTelling(tasks: readonly TaskView[], count: number): TaskView[] {
   const found: TaskView[] = [];
-  for (const state of ORDER) {
+  for (const state of TASK_STATES_BY_RANK) {
     for (const task of tasks) {
       if (found.length >= count) return found;
       if (task.state === state) found.push(task);
@@ -115,7 +90,7 @@ function headOf(run: RunView, now: number): string {
 }
 
 function lineOf(task: TaskView, width: number, now: number): string {
-  const sign = SIGNS[task.state] ?? '·';
+  const sign = taskStateLook(task.state)?.sign ?? '·';
   const attempt = task.attempt > 1 ? ` attempt ${task.attempt}` : '';
   const span =
     task.startedAt === null

@@ -27,6 +27,14 @@ export const accessCommands = [
         read: oneOf(ROLES),
       },
       { flags: '--expires <span>', what: 'expire after this time: 12h, 90d …', read: span, field: 'expiresIn' },
+      {
+        flags: '--tenant <name>',
+        what: 'the tenant that it is for (default: yours; only for admins of the tenant default)',
+      },
+      {
+        flags: '--serves <names>',
+        what: 'tenants that its workers serve, separated by commas, or * for all (default: its own; only for admins of the tenant default)',
+      },
       { flags: '--queues <names>', what: 'queues that its workers may serve, separated by commas (default: all)' },
       {
         flags: '--slots <count>',
@@ -38,6 +46,7 @@ export const accessCommands = [
     examples: [
       ['signalbox tokens create fleet', 'for workers on other machines'],
       ['signalbox tokens create gpu-box --queues gpu --slots 8', 'for one machine'],
+      ["signalbox tokens create shared --serves '*'", 'for workers that serve every tenant'],
       ['signalbox tokens create ci --role operator --expires 90d', 'for a pipeline that deploys'],
     ],
     run: async ([name = ''], flags) => (await import('../commands/tokens-create.ts')).createToken(name, flags),

@@ -6,11 +6,13 @@ import { backfillCommands } from './backfills.ts';
 import { dagCommands } from './dags.ts';
 import { deadLetterCommands } from './dead-letters.ts';
 import { fleetCommands } from './fleet.ts';
+import { jobCommands } from './jobs.ts';
 import { machineCommands } from './machine.ts';
 import { manualCommands } from './manual.ts';
 import { processCommands } from './processes.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
+import { tenantCommands } from './tenants.ts';
 import { watchingCommands } from './watching.ts';
 import { webhookCommands } from './webhooks.ts';
 
@@ -19,6 +21,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'schedules', summary: 'list, show, create, edit, pause, resume and delete schedules' },
   { name: 'backfills', summary: 'list, show, watch, pause, resume and cancel backfills' },
   { name: 'runs', summary: 'submit, follow, list, cancel, retry, clear and pause runs' },
+  { name: 'jobs', summary: 'run commands, HTTP calls and deployed tasks without a dag: now, later, again and again' },
   { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
   { name: 'events', summary: 'follow events, and send events that start runs' },
   { name: 'webhooks', summary: 'addresses that outside systems call to start runs' },
@@ -27,6 +30,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'callbacks', summary: 'HTTP callbacks that are sent when runs end' },
   { name: 'workers', summary: 'list and drain workers' },
   { name: 'zones', summary: 'show and upgrade the time zone data of the cluster' },
+  { name: 'tenants', summary: 'teams that share the installation: create, weigh, suspend, resume, delete' },
   { name: 'tokens', summary: 'create, list and revoke credentials' },
 ];
 
@@ -41,13 +45,14 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
       ...scheduleCommands,
       ...backfillCommands,
       ...runCommands,
+      ...jobCommands,
       ...manualCommands,
       ...deadLetterCommands,
       ...watchingCommands,
       ...webhookCommands,
     ],
   ],
-  ['Operate:', [...fleetCommands, ...accessCommands, ...machineCommands]],
+  ['Operate:', [...fleetCommands, ...tenantCommands, ...accessCommands, ...machineCommands]],
 ];
 
 export const COMMANDS: readonly CommandDefinition[] = SECTIONS.flatMap(([, commands]) => commands);

@@ -14,6 +14,7 @@ import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
 import { attemptWith } from '../tables/attempt/find-attempt.ts';
 import { OPEN } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
+import { forgetQueued } from '../tables/task/task-notes.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
 
 export function applyAdded(state: State, change: TasksAdded | TasksDropped): void {
@@ -68,7 +69,11 @@ function grow(state: State, run: RunRow, changed: readonly AddedTask[]): void {
   const below = new Set([...before, ...changed].flatMap((one) => one.before).filter((no) => !isChanged.has(no)));
   shiftCounts(state, run, below, { from: old.graph, to: version.graph });
   for (const { no } of changed) {
-    assert(tasks.state[slotOf(state, run, no)] === BLOCKED, 'what is added has not begun');
+    const slot = slotOf(state, run, no);
+    assert(tasks.state[slot] === BLOCKED, 'what is added has not begun');
+    // The task that had this name before may have waited in a queue. The new one may have no limit for that time (I41).
+    tasks.queueDueAt.delete(slot);
+    forgetQueued(state, slot);
     recount(view, no);
   }
   for (const no of [...isChanged, ...below]) if (version.graph.closing?.has(no) !== true) decideAndSettle(view, no);

@@ -1,6 +1,6 @@
 import { assert } from '../model/assert.ts';
 import { isLiveBackfill } from '../model/backfill.ts';
-import type { BackfillMoved, BackfillSet, BackfillStarted } from '../model/change.ts';
+import type { BackfillMoved, BackfillSet, BackfillStarted, StoredBackfill } from '../model/change.ts';
 import { Backfill } from '../tables/backfill/backfill.ts';
 import type { State } from '../tables/state.ts';
 
@@ -25,4 +25,11 @@ export function applyBackfill(state: State, change: BackfillStarted | BackfillMo
   known.createdCount = change.createdCount;
   known.skippedCount = change.skippedCount;
   known.isDone = change.isDone;
+}
+
+export function restoreBackfill(state: State, stored: StoredBackfill): void {
+  const backfill = new Backfill(stored);
+  state.backfills.set(stored.uid, backfill);
+  // A node that died between two steps may have left one with nothing to do but end.
+  state.agenda.backfills.add(backfill);
 }

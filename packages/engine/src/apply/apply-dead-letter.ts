@@ -1,7 +1,7 @@
 import { assert } from '../model/assert.ts';
 import type { DeadLetterClosed, DeadLetterWritten } from '../model/change.ts';
 import { type DeadLetterRef, deadLetterName } from '../model/dead-letter.ts';
-import { FAILED } from '../model/task/task-states.ts';
+import { IS_GIVEN_UP } from '../model/task/task-states.ts';
 import type { State } from '../tables/state.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
 
@@ -11,7 +11,7 @@ export function applyDeadLetter(state: State, change: DeadLetterWritten | DeadLe
   const run = state.runs.find(change.runId);
   assert(run >= 0, 'a letter is of a run in memory');
   assert(
-    state.tasks.state[slotOf(state, run, change.taskNo)] === FAILED,
+    IS_GIVEN_UP[state.tasks.state[slotOf(state, run, change.taskNo)]!] === 1,
     'a letter is of a task that failed for good (I43)',
   );
 }

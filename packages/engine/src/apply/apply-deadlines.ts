@@ -34,9 +34,9 @@ export function applyTaskDeadline(state: State, change: TaskDeadlineChange): voi
   const attempt = attemptWith(state, slot, change.fence);
   assert(attempt !== NO_ATTEMPT, `${change.kind} is about a running attempt (I21)`);
   if (change.kind === 'TaskSlow') return noteRepeats(state, run, change.taskNo);
-  const leftMs = change.deadlineAt - change.at;
+  const { claimedAt, claimedMono } = state.attempts;
   // The timer that is set already will find it.
-  watchOf(state, attempt).deadlineAt = state.mono + leftMs;
+  watchOf(state, attempt).deadlineAt = claimedMono[attempt]! + (change.deadlineAt - claimedAt[attempt]!);
 }
 
 function expire(state: State, run: RunRow, slot: TaskSlot, { taskNo, reason }: TaskExpired): void {

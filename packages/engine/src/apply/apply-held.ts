@@ -1,6 +1,5 @@
 import { assert } from '../model/assert.ts';
-import type { EventHeld, EventsReleased } from '../model/change.ts';
-import type { StoredHeldEvents } from '../model/stored.ts';
+import type { EventHeld, EventsReleased, StoredHeldEvent } from '../model/change.ts';
 import type { State } from '../tables/state.ts';
 import { watchHeld } from '../tables/trigger/watch-held.ts';
 
@@ -21,13 +20,17 @@ export function applyHeld(state: State, change: EventHeld | EventsReleased): voi
       eventCount: 0,
       params: [],
     });
-  held.firesAt = firesAt;
-  held.heldAt = change.at;
+  [held.heldAt, held.openedAt, held.firesAt] = [change.at, openedAt, firesAt];
   held.eventCount += 1;
   held.params = isDebounced ? [params] : [...held.params, params];
   watchHeld(state, held);
 }
 
-export function restoreHeld(state: State, stored: StoredHeldEvents): void {
-  watchHeld(state, state.held.add(stored));
+/** Events come in their order. Of debounced ones only the last has a row. */
+export function restoreHeld(state: State, { eventNo, params, ...event }: StoredHeldEvent): void {
+  const held = state.held.get(event) ?? state.held.add({ ...event, eventCount: 0, params: [] });
+  [held.heldAt, held.openedAt, held.firesAt] = [event.heldAt, event.openedAt, event.firesAt];
+  held.eventCount = eventNo + 1;
+  held.params = [...held.params, params];
+  watchHeld(state, held);
 }

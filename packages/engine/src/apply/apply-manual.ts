@@ -68,7 +68,7 @@ function setPause(state: State, run: RunRow, change: PauseSet): void {
     runs.pauses.set(run, known);
     runs.flags[run]! |= PAUSED;
   }
-  watchPause(state, run, taskNo, until);
+  if (taskNo === null) watchPause(state, run);
   if (paused || !wasPaused) return;
   // The delay of its retry policy is over: its times begin now.
   if (taskNo === null && before.until !== null && runs.has(run, ADMITTED) && runs.phase[run] === OPEN) {

@@ -28,6 +28,7 @@ import { removeAttempt } from '../tables/attempt/attempts.ts';
 import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
 import { countLive } from '../tables/backfill/backfills.ts';
 import type { Dag } from '../tables/dag/dag.ts';
+import { holdForPast } from '../tables/past/past.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
 import { ADMITTED, BACKFILL, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
@@ -36,8 +37,8 @@ import { hasOwnState } from '../tables/task/task-notes.ts';
 import { forEachSlot, taskNoOf } from '../tables/task/task-slots.ts';
 import { slotAt } from '../tables/task/task-table.ts';
 import { watchRun, watchRunAnew } from '../tables/timer/run-timers.ts';
-import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';
+import { watchBackoffAgain } from '../tables/timer/watch-backoff.ts';
 
 type RunChange = RunCreated | RunAdmitted | RunClosing | RunForced | RunEnded | RunReopened | RunStruck;
 
@@ -96,10 +97,12 @@ function createRun(state: State, change: RunCreated): void {
     dag.liveChildren += 1;
   }
   if (change.admitted) dag.activeRuns += 1;
+  else if (change.requires !== undefined) state.requires.watch(run, state.mono);
   else {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);
   }
+  if (version.pastTasks.length > 0) holdForPast(state, run, undefined, state.batchNo);
   if (taskCount === 0) state.agenda.runs.add(run);
   if (change.facts !== null) runs.factsOf(run).setParams(change.facts);
   if (change.admitted) watchRun(state, run, change.at);
@@ -144,6 +147,8 @@ function closeRun(state: State, run: RunRow, change: RunClosing): void {
   assert(runs.phase[run] === OPEN, 'an open run closes');
   // Cancelled first, while the run still counts as open: its ready tasks leave their lanes.
   const cancelled = runs.unfinished[run]! > 0 ? cancelUnbegun(state, run) : [];
+  state.past.remove(run);
+  state.requires.remove(run);
   runs.phase[run] = CLOSING;
   runs.outcome[run] = 1 + RUN_OUTCOMES.indexOf(change.outcome);
   if (change.graceMs !== undefined) runs.graces.set(run, change.graceMs);
@@ -198,6 +203,8 @@ function reopenRun(state: State, run: RunRow, change: RunReopened): void {
     runs.notes.delete(run);
     if (change.notes !== undefined) runs.notes.set(run, readRunNotes(change.notes));
   }
+  // What became of the window before while the run was over, nobody has noted.
+  if (version.pastTasks.length > 0 && runs.phase[run] === OPEN) holdForPast(state, run, undefined, state.batchNo);
   runs.flags[run]! &= ~(ADMITTED | FORCED);
   runs.timings.delete(run);
   if (change.retryNo > 0) {
@@ -256,8 +263,7 @@ function reviveClosers(state: State, run: RunRow): void {
     if (tasks.endedFence[slot] !== tasks.fence[slot]) return moveTask(state, slot, READY);
     if (tasks.retryAt[slot] === 0) return;
     moveTask(state, slot, RETRYING);
-    const timer = { runId: state.runIdOfTask(slot), taskNo: taskNoOf(state, slot), fence: tasks.fence[slot]! };
-    setTaskTimer(state, 'retry', tasks.retryAt[slot]! - state.now, timer);
+    watchBackoffAgain(state, slot);
   });
 }
 

@@ -1,11 +1,14 @@
 import { assert } from '../model/assert.ts';
-import type { ScheduleRemoved, ScheduleSet, WindowDecided } from '../model/change.ts';
+import { RESIDENT } from '../model/change/schedule.ts';
+import type { ScheduleChange, ScheduleRemoved, ScheduleSet, ZonesApplied } from '../model/change.ts';
 import { scheduleIdOf } from '../model/ids.ts';
+import { useSchedule } from '../tables/schedule/due.ts';
 import { makeSchedule } from '../tables/schedule/schedule.ts';
-import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
+import { watchAt, watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 
-export function applySchedule(state: State, change: ScheduleSet | ScheduleRemoved | WindowDecided): void {
+export function applySchedule(state: State, change: ScheduleChange): void {
+  if (change.kind === 'ZonesApplied') return restoreZones(state, change);
   const known = state.schedules.get(scheduleIdOf(change));
   switch (change.kind) {
     case 'ScheduleSet': {
@@ -21,14 +24,27 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
       const { kind: _kind, actor: _actor, at: _at, ...stored } = change;
       const schedule = makeSchedule(stored);
       state.schedules.put(schedule);
-      watchSchedule(state, schedule);
+      // What was decided says when it is due: to compute it once is enough.
+      if (change.dueAt === null || change.dueAt === RESIDENT) watchSchedule(state, schedule);
+      else watchAt(state, schedule, change.dueAt);
+      useSchedule(state, schedule);
       noteNumber(state, change);
+      lookAtWaiting(state, change);
       return;
     }
     case 'ScheduleRemoved':
       assert(known !== undefined, 'a schedule that is removed is there');
       state.schedules.remove(known);
+      state.recentlyRemoved.set(known.id, state.batchNo);
       keepDecided(state, change);
+      lookAtWaiting(state, change);
+      return;
+    case 'ScheduleParked':
+      assert(known !== undefined, 'a schedule that is parked is in memory');
+      assert(change.decidedUntil >= known.decidedUntil, 'what is decided stays decided (I1)');
+      known.dueAt = change.dueAt;
+      known.decidedUntil = change.decidedUntil;
+      useSchedule(state, known);
       return;
     case 'WindowDecided':
       assert(known !== undefined, 'a window belongs to a schedule');
@@ -37,6 +53,17 @@ export function applySchedule(state: State, change: ScheduleSet | ScheduleRemove
       if (change.untilAt > known.decidedUntil) known.decidedUntil = change.untilAt;
       if (change.runId !== null) known.fired += 1;
   }
+}
+
+export function restoreZones({ shards }: State, { shard, version }: Pick<ZonesApplied, 'shard' | 'version'>): void {
+  const known = shards.get(shard);
+  if (known !== undefined) known.zoneVersion = version;
+}
+
+/** Runs that waited by its policy may not have to any more (I29). */
+function lookAtWaiting(state: State, { dagId }: ScheduleSet | ScheduleRemoved): void {
+  const dag = state.dags.get(dagId);
+  if (dag !== undefined && dag.waitingRuns.size > 0) state.agenda.dags.add(dag);
 }
 
 /** A number that was given is not given again. */

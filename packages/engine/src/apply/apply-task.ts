@@ -27,8 +27,8 @@ import { isCall } from '../tables/task/is-call.ts';
 import { mayRun } from '../tables/task/may-run.ts';
 import { keepNotes, notesOf } from '../tables/task/task-notes.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
-import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';
+import { watchBackoff } from '../tables/timer/watch-backoff.ts';
 import { noteDeadLetterUsed } from './apply-dead-letter.ts';
 import { assertNext, beginAttempt } from './begin-attempt.ts';
 
@@ -101,7 +101,7 @@ function endAttempt(state: State, run: RunRow, slot: TaskSlot, attempt: AttemptS
   moveTask(state, slot, RETRYING);
   noteRepeats(state, run, tasks.no[slot]!);
   // Without a backoff the decision goes on with it at once.
-  if (backoffMs > 0) setTaskTimer(state, 'retry', backoffMs, change);
+  if (backoffMs > 0) watchBackoff(state, slot, backoffMs);
 }
 
 /** Of the last failure: what ends otherwise leaves it as it was. */

@@ -3,24 +3,28 @@
 import { assert } from '../model/assert.ts';
 import type { Change, KeyStored } from '../model/change.ts';
 import { keyName } from '../model/key-name.ts';
+import type { AnyRow } from '../model/table/define-table.ts';
+import { LOADED_TABLES, type LoadedTable, type LoadedTables } from '../model/table/stored-tables.ts';
 import type { UnstoredChange } from '../model/unstored-change.ts';
 import type { State } from '../tables/state.ts';
 import { applyAdded } from './apply-added.ts';
-import { applyBackfill } from './apply-backfill.ts';
+import { applyBackfill, restoreBackfill } from './apply-backfill.ts';
 import { applyBreaker } from './apply-breaker.ts';
 import { applyDagChange } from './apply-dag.ts';
 import { applyDeadLetter } from './apply-dead-letter.ts';
 import { applyRunDeadline, applyTaskDeadline } from './apply-deadlines.ts';
-import { applyHeld } from './apply-held.ts';
+import { applyHeld, restoreHeld } from './apply-held.ts';
 import { applyOfHolder } from './apply-holder.ts';
 import { applyManual } from './apply-manual.ts';
 import { applyMapChange } from './apply-map.ts';
+import { applyPast } from './apply-past.ts';
 import { applyRunChange } from './apply-run.ts';
-import { applySchedule } from './apply-schedule.ts';
+import { applySchedule, restoreZones } from './apply-schedule.ts';
 import { applySpeculative } from './apply-speculative.ts';
 import { applyTaskChange } from './apply-task.ts';
 import { applyUnstored } from './apply-unstored.ts';
 import { applyWorkerSilence } from './apply-worker.ts';
+import { restoreBreaker } from './restore-breaker.ts';
 
 type AnyChange = Change | UnstoredChange;
 type Apply<Kind> = (state: State, change: Extract<AnyChange, { readonly kind: Kind }>) => void;
@@ -33,6 +37,8 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   ScheduleSet: applySchedule,
   ScheduleRemoved: applySchedule,
   WindowDecided: applySchedule,
+  ScheduleParked: applySchedule,
+  ZonesApplied: applySchedule,
   RunCreated: applyRunChange,
   RunAdmitted: applyRunChange,
   RunClosing: applyRunChange,
@@ -73,6 +79,9 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   AttemptExtended: applyTaskDeadline,
   RunSlow: applyRunDeadline,
   RunTimedOut: applyRunDeadline,
+  PastChecked: applyPast,
+  RunYielded: applyPast,
+  RequirementsChecked: applyPast,
   KeyStored: applyKey,
   WorkerSilenced: applyWorkerSilence,
   WorkerHeardAgain: applyWorkerSilence,
@@ -80,6 +89,24 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   RetryHeld: applyUnstored,
   SuccessAssumed: applyUnstored,
 };
+
+/** How rows that are loaded at a takeover become state, where they are more in memory than rows. They come in the order of their key. */
+const RESTORE: { readonly [Name in LoadedTable]?: (state: State, row: LoadedTables[Name][number]) => void } = {
+  breakers: restoreBreaker,
+  heldEvents: restoreHeld,
+  backfills: restoreBackfill,
+  scheduleZones: restoreZones,
+};
+
+export function restoreTables(state: State, tables: LoadedTables): void {
+  for (const [name, table] of LOADED_TABLES) {
+    const restore = RESTORE[name] as ((state: State, row: AnyRow) => void) | undefined;
+    for (const row of tables[name]) {
+      if (restore === undefined) state.rows.keep(table, row);
+      else restore(state, row);
+    }
+  }
+}
 
 export function apply(state: State, change: AnyChange): void {
   const applyKind = APPLY[change.kind] as (state: State, change: AnyChange) => void;

@@ -22,6 +22,7 @@ import type { State } from '../tables/state.ts';
 import { mayRun } from '../tables/task/may-run.ts';
 import { taskSpecOf } from '../tables/task/task-slots.ts';
 import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
+import { waitLeftMs } from '../tables/timer/stored-wait.ts';
 import { watchAttempt, watchLoaded } from '../tables/timer/task-timers.ts';
 import { beginLease, watchLease } from '../tables/worker/lease.ts';
 import type { Worker } from '../tables/worker/worker-table.ts';
@@ -79,9 +80,7 @@ export function loadAttempt(state: State, slot: TaskSlot, stored: StoredAttempt)
   const claim = claimOf(state, attempt);
   const { timeoutMs } = taskSpecOf(state, slot);
   if (timeoutMs !== null) {
-    const spanMs = deadlineAt === undefined ? timeoutMs : deadlineAt - claimedAt;
-    // Never more than it can have been: the clock may have gone back (I41).
-    const leftMs = Math.min(Math.max(claimedAt + spanMs - state.now, 0), spanMs);
+    const leftMs = waitLeftMs(state, { from: claimedAt, until: deadlineAt ?? claimedAt + timeoutMs });
     if (deadlineAt !== undefined) watchOf(state, attempt).deadlineAt = state.mono + leftMs;
     setTaskTimer(state, 'timeout', leftMs, claim);
   }

@@ -19,6 +19,9 @@ export function forgetRun(state: State, run: RunRow): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
   state.speculation.paces.delete(run);
+  if (state.past.isUsed) state.past.remove(run);
+  state.agenda.past.delete(run);
+  state.requires.remove(run);
   tasks.release(runs.base[run]!, version.room);
   if (version.graph.maps !== null) {
     for (const { base, length } of pagesOf(runs.mapsOf(run)!)) tasks.release(base, length);

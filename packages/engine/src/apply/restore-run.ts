@@ -15,6 +15,7 @@ import { watchMaps } from '../propagate/watch-maps.ts';
 import { copyInto } from '../tables/column.ts';
 import type { Version } from '../tables/dag/dag.ts';
 import { type RunMaps, takePages } from '../tables/map/run-maps.ts';
+import { holdForPast } from '../tables/past/past.ts';
 import { enqueue } from '../tables/queue/enqueue.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
 import { restorePauses } from '../tables/run/paused.ts';
@@ -32,10 +33,11 @@ import { notePace, watchPace } from '../tables/speculative/watch-pace.ts';
 import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
 import { forgetExpiry, forgetQueued, keepNotes, notesOf } from '../tables/task/task-notes.ts';
-import { forEachSlot, slotOf } from '../tables/task/task-slots.ts';
+import { forEachSlot, slotOf, taskSpecOf } from '../tables/task/task-slots.ts';
 import { watchLoadedRun } from '../tables/timer/run-timers.ts';
-import { setTaskTimer } from '../tables/timer/set-task-timer.ts';
+import { waitLeftMs } from '../tables/timer/stored-wait.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';
+import { watchBackoff } from '../tables/timer/watch-backoff.ts';
 import { watchPause } from '../tables/timer/watch-pause.ts';
 import { loadSpeculative } from './apply-speculative.ts';
 import { noteFailure, voidStopped } from './apply-task.ts';
@@ -68,7 +70,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
   if (stored.window !== undefined) runs.windows.set(run, stored.window);
   if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
   restorePauses(state, run, stored.pauses);
-  watchPause(state, run, null, runs.pauses.get(run)?.run?.until ?? null);
+  watchPause(state, run);
   if (stored.added !== undefined) runs.added.set(run, stored.added);
   const base = tasks.allocate(version.room, run);
   runs.base[run] = base;
@@ -82,6 +84,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
     version.origin.liveRuns += 1;
     dag.liveRuns += 1;
   }
+  if (version.pastTasks.length > 0 && stored.phase === 'open') holdForPast(state, run, runs.notes.get(run)?.past, 0);
   const derived = deriveTasks(version.graph, stored.tasks, stored);
   copyDerived(state, derived.columns, { from: 0, to: base, length: version.taskCount });
   if (derived.maps !== null) adoptMaps(state, run, derived.maps, derived.columns);
@@ -89,7 +92,9 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
   if (stored.phase === 'open' && stored.admitted) watchLoadedRun(state, run, stored);
   for (const row of stored.tasks) restoreTask(state, run, row);
   countTasks(state, run);
-  if (runs.phase[run] === OPEN && !stored.admitted) {
+  if (runs.phase[run] === OPEN && !stored.admitted && runs.notes.get(run)?.requires !== undefined) {
+    state.requires.watch(run, state.mono);
+  } else if (runs.phase[run] === OPEN && !stored.admitted) {
     dag.waitingRuns.push(stored.runId);
     state.agenda.dags.add(dag);
   }
@@ -148,14 +153,13 @@ function restoreTask(state: State, run: RunRow, row: StoredTask): void {
   if (row.checkpoint !== null) noteCheckpoint(state, run, row.taskNo, row.checkpoint);
   keepNotes(state, slot, row.notes);
   if (row.state !== 'expired') forgetExpiry(state, slot);
-  if (!isOnItsWay(state, run, slot)) forgetQueued(state, slot);
+  // A task that was added again may have no limit for its queue time, while its row is from one that had.
+  const countsQueue = taskSpecOf(state, slot).queueTimeoutMs !== undefined;
+  if (!countsQueue || !isOnItsWay(state, run, slot)) forgetQueued(state, slot);
   if (row.state === 'returned') tasks.attemptNo[slot] = row.attemptNo - 1;
   if (IS_TERMINAL[tasks.state[slot]!] === 0) watchTotal(state, slot);
   if (row.state === 'retrying') {
-    // What is left of the backoff, and never more than it can have been: the clock may have gone back (I40, I41).
-    const [retryAt, endedAt] = [row.retryAt ?? 0, row.endedAt ?? 0];
-    const leftMs = Math.min(Math.max(retryAt - state.now, 0), retryAt - endedAt);
-    setTaskTimer(state, 'retry', leftMs, { runId: runs.id[run]!, taskNo: row.taskNo, fence: row.fence });
+    watchBackoff(state, slot, waitLeftMs(state, { from: row.endedAt ?? 0, until: row.retryAt ?? 0 }));
   }
   if (row.state === 'succeeded' && row.outcome === 'succeeded')
     notePace(state, slot, (row.endedAt ?? 0) - row.claimedAt);

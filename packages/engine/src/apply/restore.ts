@@ -1,49 +1,48 @@
 /** Builds state from stored rows: on takeover, while the rest is loading, and for what a command needs to see. */
 
 import { assert } from '../model/assert.ts';
-import type { StoredBackfill } from '../model/backfill.ts';
+import { RESIDENT } from '../model/change/schedule.ts';
 import { birthShardOf, dagNo } from '../model/dag/dag-id.ts';
-import { type Instant, type RunRow, type ShardNo, shardOfRun } from '../model/ids.ts';
+import { type DagId, type Instant, type RunRow, type ScheduleNo, type ShardNo, shardOfRun } from '../model/ids.ts';
+import { readRunNotes } from '../model/run/run-notes.ts';
 import type {
   AdmittedCount,
   SilentWorker,
-  StoredBreaker,
   StoredDag,
-  StoredHeldEvents,
   StoredRun,
   StoredSchedule,
   StoredShard,
   StoredVersion,
 } from '../model/stored.ts';
+import type { LoadedTables } from '../model/table/stored-tables.ts';
 import { READY } from '../model/task/task-states.ts';
 import { removeAttempt } from '../tables/attempt/attempts.ts';
 import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
-import { Backfill } from '../tables/backfill/backfill.ts';
+import { countLiveOf } from '../tables/backfill/backfills.ts';
 import { Dag, Version } from '../tables/dag/dag.ts';
 import { leaveLane } from '../tables/queue/enqueue.ts';
 import { ENDED } from '../tables/run/run-table.ts';
-import { makeSchedule, withoutTimetable } from '../tables/schedule/schedule.ts';
+import { endOfInstant } from '../tables/schedule/due.ts';
+import { makeSchedule, type Schedule, withoutTimetable } from '../tables/schedule/schedule.ts';
 import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 import { forEachSlot } from '../tables/task/task-slots.ts';
 import { watchLease } from '../tables/worker/lease.ts';
-import { restoreHeld } from './apply-held.ts';
+import { restoreTables } from './apply.ts';
 import { forgetRun, forgetVersionIfUnused } from './forget-run.ts';
-import { restoreBreaker } from './restore-breaker.ts';
 import { restoreRun } from './restore-run.ts';
 import { missedAtTakeover, noteLook } from './service.ts';
 
 export interface Heads {
   readonly shards: readonly StoredShard[];
+  /** Those that are in memory at all times. */
   readonly schedules: readonly StoredSchedule[];
   readonly runs: readonly StoredRun[];
   readonly dags: readonly StoredDag[];
   readonly versions: readonly StoredVersion[];
   readonly admitted: readonly AdmittedCount[];
-  readonly breakers: readonly StoredBreaker[];
-  readonly held: readonly StoredHeldEvents[];
-  /** Live ones. */
-  readonly backfills: readonly StoredBackfill[];
+  /** Rows of described tables. */
+  readonly tables: LoadedTables;
 }
 
 /** Takes shards into the working set, as of their takeover. */
@@ -55,7 +54,7 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
     assert(!state.shards.has(stored.shard), 'a shard is adopted once');
     const { shard, epoch, commitNo, lastRunId, lastDagNo, missedAgoMs } = stored;
     const missedUntil = missedAtTakeover(now.wall, missedAgoMs);
-    state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo, missedUntil });
+    state.shards.set(shard, { shard, epoch, commitNo, lastRunId, lastDagNo, missedUntil, ...NOTHING_NEAR });
     for (const silent of stored.silentWorkers) {
       const leaseEndsAt = (state.mono + silenceLeftMs(state, silent)) as State['mono'];
       const worker = state.workers.getOrAdd(silent.workerId, leaseEndsAt);
@@ -73,11 +72,17 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
     restoreSchedule(state, stored);
   }
   // Before the dags, which look for their own.
-  for (const stored of heads.breakers) restoreBreaker(state, stored);
-  for (const stored of heads.backfills) restoreBackfill(state, stored);
+  restoreTables(state, heads.tables);
   restoreRuns(state, heads);
-  for (const stored of heads.held) restoreHeld(state, stored);
 }
+
+/** A shard of which only those schedules are in memory that always are: they come with the load. */
+export const NOTHING_NEAR = {
+  nearUntil: RESIDENT,
+  nearAfter: endOfInstant(RESIDENT),
+  zoneVersion: null,
+  zonedAfter: { dagId: 0 as DagId, scheduleNo: 0 as ScheduleNo },
+};
 
 /** Even where owners change every few seconds a worker that lives has this long to be heard by each. */
 const LEAST_RECONCILE_MS = 1_000;
@@ -92,24 +97,19 @@ function silenceLeftMs({ settings }: State, { silentMs, servedMs }: SilentWorker
   return Math.max(leaseMs - silentMs, toBeHeardMs);
 }
 
-function restoreBackfill(state: State, stored: StoredBackfill): void {
-  const backfill = new Backfill(stored);
-  state.backfills.set(stored.uid, backfill);
-  // A node that died between two steps may have left one with nothing to do but end.
-  state.agenda.backfills.add(backfill);
-}
-
 /** One that can't be read stops no other: it is kept as it is, and paused by the next step (I57). */
-function restoreSchedule(state: State, stored: StoredSchedule): void {
+export function restoreSchedule(state: State, stored: StoredSchedule): Schedule {
   try {
     const schedule = makeSchedule(stored);
     watchSchedule(state, schedule);
     state.schedules.put(schedule);
+    return schedule;
   } catch (error) {
     const schedule = withoutTimetable(stored);
     state.schedules.put(schedule);
     const { shard, id: scheduleId } = schedule;
     state.agenda.faulty.push({ shard, scheduleId, reason: error instanceof Error ? error.message : String(error) });
+    return schedule;
   }
 }
 
@@ -167,6 +167,8 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
   for (const held of state.held.all()) if (leaving.has(held.shard)) state.held.remove(held);
   state.schedules.drop(leaving);
+  state.recentlyRemoved.clear();
+  state.rows.drop(leaving);
   for (const [uid, { shard }] of state.backfills) if (leaving.has(shard)) state.backfills.delete(uid);
   for (const backfill of state.agenda.backfills)
     if (leaving.has(backfill.shard)) state.agenda.backfills.delete(backfill);
@@ -213,8 +215,14 @@ function dropRun(state: State, run: RunRow): void {
   forgetRun(state, run);
 }
 
+/** A run that can't be loaded was counted by the load all the same, as active and as one of its backfill (I7, I19). */
+export function setAsideUnloaded(state: State, stored: StoredRun): void {
+  giveUpPlace(state, stored);
+  countLiveOf(state, readRunNotes(stored.notes).backfill, -1);
+}
+
 /** A run that is set aside and not in memory was counted as active all the same, by the load (I7). */
-export function giveUpPlace(state: State, { runId, dagId, admitted }: StoredRun): void {
+function giveUpPlace(state: State, { runId, dagId, admitted }: StoredRun): void {
   if (!admitted || state.aside.has(runId)) return;
   state.aside.add(runId);
   const dag = state.dags.get(dagId);

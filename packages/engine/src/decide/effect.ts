@@ -51,6 +51,8 @@ export interface RunInfo {
   readonly createdAt: Instant;
   readonly priority: Priority;
   readonly window: RunWindow | null;
+  /** Dags that did not succeed in time for what the window requires. */
+  readonly unmet: readonly string[] | null;
 }
 
 export interface SendAssignment {

@@ -1,6 +1,6 @@
 /** A backfill: runs for a range of past windows of one schedule, some at a time. */
 import type { ScheduleSpec } from './dag/spec.ts';
-import type { Actor, BackfillUid, DagId, Instant, ScheduleNo, ShardNo, TenantId } from './ids.ts';
+import type { Instant, ScheduleNo } from './ids.ts';
 
 /**
  * `running` and `paused` are live; a backfill that has `ended` has decided all of its windows, and its runs have ended.
@@ -38,24 +38,6 @@ export interface BackfillSpec {
 /** Used for a run whose backfill has ended, and was opened again by hand. */
 export const DEFAULT_SHARE = 0.05;
 export const MAX_ACTIVE_LIMIT = 100;
-
-export interface StoredBackfill {
-  readonly shard: ShardNo;
-  readonly uid: BackfillUid;
-  readonly tenantId: TenantId;
-  readonly dagId: DagId;
-  readonly spec: BackfillSpec;
-  readonly state: BackfillState;
-  readonly actor: Actor;
-  /** The last window that was decided; null before the first. */
-  readonly cursorAt: Instant | null;
-  /** All windows of the range are decided. */
-  readonly isDone: boolean;
-  readonly createdCount: number;
-  readonly skippedCount: number;
-  /** Runs of it that have not ended. */
-  readonly liveRuns: number;
-}
 
 export function isLiveBackfill(state: BackfillState): boolean {
   return state === 'running' || state === 'paused';

@@ -25,7 +25,7 @@ import type {
 import type { CancelRun, DeployDag, RetireDag, SubmitRuns } from './command/run.ts';
 import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused } from './command/schedule.ts';
 import type { HoldEvent } from './command/trigger.ts';
-import type { GatewayLost, LendSlots, RecallSlots, WorkerHeard, WorkerLeft } from './command/worker.ts';
+import type { GatewayLost, LendSlots, RecallSlots, SetTenants, WorkerHeard, WorkerLeft } from './command/worker.ts';
 
 export type * from './command/attempt.ts';
 export type * from './command/backfill.ts';
@@ -66,6 +66,7 @@ export type Command =
   | AskChild
   | ChildEnded
   | LendSlots
+  | SetTenants
   | RecallSlots
   | WorkerHeard
   | WorkerLeft

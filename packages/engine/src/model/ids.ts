@@ -19,7 +19,7 @@ export type DagId = Branded<number, 'DagId'>;
 /** Number of a schedule within its dag: from 1 on, never used again. */
 export type ScheduleNo = Branded<number, 'ScheduleNo'>;
 /** A schedule anywhere: its dag and its number in one. */
-export type ScheduleId = Branded<number, 'ScheduleId'>;
+export type ScheduleId = Branded<string, 'ScheduleId'>;
 export type VersionNo = Branded<number, 'VersionNo'>;
 export type RunId = Branded<number, 'RunId'>;
 /** Index of a task in its dag's list of tasks. */
@@ -77,11 +77,11 @@ export function nextRunId(shard: ShardNo, last: RunId, now: Instant): RunId {
   return (sequence < SEQUENCE_SPAN ? last + 1 : last - (last % SEQUENCE_SPAN) + SECOND_SPAN) as RunId;
 }
 
-/** A dag gives no more numbers than this to its schedules. With ids of dags below 2^28 the id of a schedule stays exact. */
-export const MAX_SCHEDULE_NO = 2 ** 25 - 1;
+/** A dag gives no more numbers than this to its schedules: what an integer of the database holds. */
+export const MAX_SCHEDULE_NO = 2 ** 31 - 1;
 
 export function scheduleIdOf({ dagId, scheduleNo }: { dagId: DagId; scheduleNo: ScheduleNo }): ScheduleId {
-  return (dagId * (MAX_SCHEDULE_NO + 1) + scheduleNo) as ScheduleId;
+  return `${dagId}/${scheduleNo}` as ScheduleId;
 }
 
 /**

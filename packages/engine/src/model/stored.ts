@@ -3,7 +3,6 @@
  * `apply/restore.ts` makes state from them.
  */
 
-import type { StoredBackfill } from './backfill.ts';
 import type { WordOf } from './change/words.ts';
 import type { ParentRef } from './command.ts';
 import type { AddedTask } from './dag/added.ts';
@@ -12,7 +11,6 @@ import type { DeadLetterRef, DeadLetterState, QuickFailures } from './dead-lette
 import type {
   Actor,
   AttemptNo,
-  BackfillUid,
   DagId,
   Epoch,
   Fence,
@@ -27,11 +25,11 @@ import type {
   WorkerId,
 } from './ids.ts';
 import type { RunOutcome, RunPhase } from './run/phase.ts';
+import type { FetchedTables, RowNeed } from './table/stored-tables.ts';
 import type { CheckpointRef } from './task/checkpoint-ref.ts';
 import type { Fingerprint } from './task/fingerprint.ts';
 import type { AttemptOutcome } from './task/outcome.ts';
 import { type StoredTaskState } from './task/task-states.ts';
-import type { HeldRef } from './trigger/held-ref.ts';
 
 /** A worker that was silent at an earlier takeover, and was not heard since. */
 export interface SilentWorker {
@@ -92,6 +90,33 @@ export interface StoredSchedule {
   readonly fault: string | null;
   /** How many of its windows have become runs. */
   readonly fired: number;
+  /** Nobody needs to look at it before this; null: as it is, never. */
+  readonly dueAt: Instant | null;
+}
+
+/** Where a walk over schedules in order of their due time goes on. */
+export interface DueCursor {
+  readonly dueAt: Instant;
+  readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+}
+
+/** Those of one shard that are due after `after`, up to `until`. */
+export interface DueRange {
+  readonly shard: ShardNo;
+  readonly after: DueCursor;
+  readonly until: Instant;
+}
+
+/** How far a walk came: `last` null, to its end. */
+export interface DueWalked extends Pick<DueRange, 'shard' | 'until'> {
+  readonly last: DueCursor | null;
+}
+
+/** Where a walk over all schedules of a shard that depend on zone data goes on. */
+export interface ZonedCursor {
+  readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
 }
 
 /** A task with a row: one that was claimed at least once, or marked by hand; `outcome` is null for one that was marked. */
@@ -191,44 +216,6 @@ export interface StoredRun {
   readonly added?: readonly AddedTask[];
 }
 
-export interface StoredKey {
-  readonly shard: ShardNo;
-  readonly tenantId: TenantId;
-  readonly operation: string;
-  readonly target: number;
-  readonly key: string;
-  readonly bodyHash: string;
-  readonly runId: RunId;
-  readonly uid: RunUid;
-}
-
-/** A breaker that is not closed. */
-export interface StoredBreaker {
-  readonly shard: ShardNo;
-  readonly tenantId: TenantId;
-  readonly dagId: DagId;
-  readonly fingerprint: Fingerprint | null;
-  readonly state: 'open' | 'ramping';
-  readonly pauseMs: number;
-  readonly openedAt: Instant;
-  readonly since: Instant;
-}
-
-/** Events that wait for others, and the run that will be made of them. */
-export interface StoredHeldEvents extends HeldRef {
-  readonly shard: ShardNo;
-  readonly tenantId: TenantId;
-  readonly uid: RunUid;
-  readonly isDebounced: boolean;
-  readonly openedAt: Instant;
-  readonly firesAt: Instant;
-  readonly heldAt: Instant;
-  readonly actor: Actor;
-  readonly eventCount: number;
-  /** In their order; of debounced ones that of the last. */
-  readonly params: readonly (string | null)[];
-}
-
 export interface StoredDeadLetter {
   readonly runId: RunId;
   readonly taskNo: TaskNo;
@@ -248,25 +235,47 @@ export type Need =
   | { readonly kind: 'run'; readonly runId: RunId }
   | { readonly kind: 'run_uid'; readonly shard: ShardNo; readonly uid: RunUid }
   | { readonly kind: 'dag'; readonly shard: ShardNo; readonly dagId: DagId }
-  | { readonly kind: 'dag_name'; readonly shard: ShardNo; readonly tenantId: TenantId; readonly name: string }
+  | {
+      readonly kind: 'dag_name';
+      readonly shard: ShardNo;
+      readonly tenantId: TenantId;
+      readonly name: string;
+      /** Schedules of the dag that come along: those of its definition, and those with these names. */
+      readonly schedules: readonly string[];
+      /** And all but delayed runs, up to so many. */
+      readonly first?: number;
+    }
+  | ScheduleNeed
+  | { readonly kind: 'due'; readonly ranges: readonly DueRange[]; readonly limit: number }
+  | { readonly kind: 'zoned'; readonly shard: ShardNo; readonly after: ZonedCursor; readonly limit: number }
   | { readonly kind: 'version'; readonly shard: ShardNo; readonly dagId: DagId; readonly versionNo: VersionNo }
   | {
       readonly kind: 'windows';
       readonly shard: ShardNo;
       readonly dagId: DagId;
-      readonly scheduleNo: ScheduleNo;
+      /** A number, or the name of one that is not in memory. */
+      readonly schedule: ScheduleNo | string;
       readonly at: readonly Instant[];
     }
-  | { readonly kind: 'backfill'; readonly shard: ShardNo; readonly uid: BackfillUid }
   | ({ readonly kind: 'deadLetter' } & DeadLetterRef)
-  | {
-      readonly kind: 'key';
-      readonly shard: ShardNo;
-      readonly tenantId: TenantId;
-      readonly operation: string;
-      readonly target: number;
-      readonly key: string;
-    };
+  /** The newest window before this one that has a run, and its newest run with all its tasks. */
+  | ({ readonly kind: 'past'; readonly shard: ShardNo } & PastKey)
+  /** Whether a run of a dag, of any shard, has succeeded. */
+  | ({ readonly kind: 'requirement'; readonly shard: ShardNo } & RequirementKey)
+  | RowNeed;
+
+/** Schedules of a dag: those that fit any of what is given. */
+export interface ScheduleNeed {
+  readonly kind: 'schedules';
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly names?: readonly string[];
+  readonly numbers?: readonly ScheduleNo[];
+  /** All of its definition. */
+  readonly ofDefinition?: true;
+  /** All but delayed runs, up to so many. */
+  readonly first?: number;
+}
 
 /** The answer to needs. What is absent does not exist (as of the last commit). A dag comes with its current version. */
 export interface Seen {
@@ -274,11 +283,46 @@ export interface Seen {
   readonly dags: readonly StoredDag[];
   readonly versions: readonly StoredVersion[];
   readonly schedules: readonly StoredSchedule[];
-  readonly keys: readonly StoredKey[];
   readonly deadLetters: readonly StoredDeadLetter[];
+  /** For a need of kind `due`: the shards that were walked, in the order of the ranges. */
+  readonly due: readonly DueWalked[];
+  /** For a need of kind `zoned`: those that were found, in order. */
+  readonly zoned: {
+    readonly shard: ShardNo;
+    readonly schedules: readonly StoredSchedule[];
+    readonly isLast: boolean;
+  } | null;
   /** One for each window that was asked for. */
   readonly windows: readonly StoredWindow[];
-  readonly backfills: readonly StoredBackfill[];
+  /** Rows of described tables. */
+  readonly tables: FetchedTables;
+  /** One for each that was asked for. The runs are among `runs`. */
+  readonly pasts: readonly StoredPast[];
+  /** One for each that was asked for. */
+  readonly requirements: readonly StoredRequirement[];
+}
+
+/** A run of the dag has succeeded: it ended since then, or is for that window. One of the two is null. */
+export interface RequirementKey {
+  readonly tenantId: TenantId;
+  readonly dag: string;
+  readonly since: Instant | null;
+  readonly window: Instant | null;
+}
+
+export interface StoredRequirement extends RequirementKey {
+  readonly isMet: boolean;
+}
+
+export interface PastKey {
+  readonly dagId: DagId;
+  readonly scheduleNo: ScheduleNo;
+  readonly before: Instant;
+}
+
+/** What lies before a window. */
+export interface StoredPast extends PastKey {
+  readonly found: { readonly at: Instant; readonly runId: RunId } | null;
 }
 
 /** A window, and its newest run if it has any. */

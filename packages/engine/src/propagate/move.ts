@@ -6,10 +6,10 @@ import {
   AWAITS_ATTEMPT,
   BLOCKED,
   CANCELLED,
-  FAILED,
   HAS_ENDED,
   HOLDS_CLAIM,
   IS_FAILURE,
+  IS_GIVEN_UP,
   IS_TERMINAL,
   mayMove,
   READY,
@@ -19,6 +19,7 @@ import {
   UPSTREAM_FAILED,
 } from '../model/task/task-states.ts';
 import { watchMap } from '../tables/map/watch-map.ts';
+import { noteEnd } from '../tables/past/past.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
 import { FORCED, HAS_SKIPPED, OPEN } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
@@ -51,6 +52,7 @@ export function moveTask(state: State, slot: TaskSlot, to: number): void {
     return;
   }
   const run = tasks.run[slot]!;
+  if (state.past.isUsed) noteEnd(state, run);
   if (isClosingTask(state, slot)) {
     runs.closingLeft[run]! -= 1;
     if (runs.closingLeft[run] === 0) state.agenda.runs.add(run);
@@ -181,7 +183,7 @@ export function retriesOf({ tasks }: State, slot: TaskSlot): number {
   const attemptNo = tasks.attemptNo[slot]! - (tasks.notes.get(slot)?.endedBeside ?? 0);
   if (attemptNo === 0) return 0;
   // It failed without the attempt that it was to have.
-  if (code === FAILED && tasks.notes.get(slot)?.expired !== undefined) return attemptNo;
+  if (IS_GIVEN_UP[code] === 1 && tasks.notes.get(slot)?.expired !== undefined) return attemptNo;
   const hasEnded = HAS_ENDED[code] === 1 && code !== UPSTREAM_FAILED;
   const wasStopped = code === CANCELLED && tasks.retryAt[slot] === 0 && tasks.endedFence[slot] === tasks.fence[slot];
   const isLast = HOLDS_CLAIM[code] === 1 || hasEnded || wasStopped;

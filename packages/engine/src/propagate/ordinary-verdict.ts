@@ -13,6 +13,7 @@ import {
   COUNTS_AS_FAILED,
   FAILED,
   IS_FAILURE,
+  IS_GIVEN_UP,
   READY,
   SKIPPED,
   STOPPED,
@@ -34,7 +35,7 @@ export function countsAs(view: RunTasksView, from: number, belowSpec: number): n
   const { graph, columns } = view;
   const code = COUNTS_AS[columns.state[slotIn(view, from)]!]!;
   if (code === SUCCEEDED) return letsPass(view, from, belowSpec) ? SUCCEEDED : SKIPPED;
-  if (!graph.skipsFailed || (code !== FAILED && code !== UPSTREAM_FAILED)) return code;
+  if (!graph.skipsFailed || (IS_GIVEN_UP[code] === 0 && code !== UPSTREAM_FAILED)) return code;
   // What asks that nothing has failed goes on without it; what asks for a failure still finds it.
   const rule = graph.rule[belowSpec];
   if (rule === ALL_SUCCESS) return SUCCEEDED;
@@ -238,12 +239,12 @@ export function evaluateIn(view: Look, no: number, { expression }: NonNullable<G
 function errorIn({ graph, base, maps, columns, facts }: Look, up: number): TaskError | null {
   const code = columns.state[slotIn({ graph, base, maps }, up)];
   if (code === STOPPED) return { class: 'cancelled', code: null };
-  return code === FAILED ? (facts?.errorOf(up) ?? null) : null;
+  return IS_GIVEN_UP[code!] === 1 ? (facts?.errorOf(up) ?? null) : null;
 }
 
 /** Why a task failed that never had an attempt; null for any other. */
 export function faultOf(view: Look, no: number): string | null {
-  if (view.columns.state[slotIn(view, no)] !== FAILED) return null;
+  if (IS_GIVEN_UP[view.columns.state[slotIn(view, no)]!] === 0) return null;
   const map = view.maps?.waitsFor(no) === undefined ? null : resolveMap(view, no);
   if (map?.is === 'faulty') return map.fault;
   const condition = view.graph.conditions[specIn(view, no)];

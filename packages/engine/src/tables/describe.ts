@@ -4,6 +4,7 @@
  */
 
 import { isLiveBackfill } from '../model/backfill.ts';
+import { RESIDENT } from '../model/change/schedule.ts';
 import { PRIORITIES } from '../model/dag/spec.ts';
 import { type AttemptSlot, type RunRow, type ShardNo, shardOfRun, type TaskSlot } from '../model/ids.ts';
 import { AWAITS_RETRY, READY, STOPPED, TASK_STATE_NAMES } from '../model/task/task-states.ts';
@@ -19,16 +20,22 @@ function pausesOf(pauses: Pauses | undefined): unknown {
   return pauses === undefined ? null : { run: pauses.run, tasks: [...pauses.tasks].sort(([a], [b]) => a - b) };
 }
 
-export function describeShard(state: State, shard: ShardNo): unknown {
+function pastOf({ past }: State, run: RunRow): unknown {
+  const hold = past.get(run);
+  return hold === undefined ? null : { at: hold.waitsFor?.at ?? null, left: [...hold.left].sort((a, b) => a - b) };
+}
+
+/** Of schedules, those that are due until then, or are always in memory: others may or may not be here. */
+export function describeShard(state: State, shard: ShardNo, dueUntil: number = RESIDENT): unknown {
   const { runs, tasks } = state;
   const live = [...runs.rows()].filter((run) => shardOfRun(runs.id[run]!) === shard && runs.phase[run] !== ENDED);
   live.sort((a, b) => runs.id[a]! - runs.id[b]!);
   return {
     lastRunId: state.shards.get(shard)?.lastRunId,
     schedules: [...state.schedules.values()]
-      .filter((schedule) => schedule.shard === shard)
-      .sort((a, b) => a.id - b.id)
-      .map((schedule) => ({ ...storedOf(schedule), decidedUntil: schedule.decidedUntil })),
+      .filter((schedule) => schedule.shard === shard && (schedule.dueAt ?? Number.POSITIVE_INFINITY) <= dueUntil)
+      .sort((a, b) => a.dagId - b.dagId || a.scheduleNo - b.scheduleNo)
+      .map((schedule) => ({ ...storedOf(schedule), decidedUntil: schedule.decidedUntil, dueAt: schedule.dueAt })),
     backfills: [...state.backfills.values()]
       .filter((backfill) => backfill.shard === shard && isLiveBackfill(backfill.state))
       .sort((a, b) => (a.uid < b.uid ? -1 : 1))
@@ -63,6 +70,7 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         actor,
       ])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+    rows: state.rows.describe(shard),
     runs: live.map((run) => {
       const version = runs.versionOf(run);
       return {
@@ -81,6 +89,8 @@ export function describeShard(state: State, shard: ShardNo): unknown {
         scheduleNo: runs.scheduleNos.get(run) ?? null,
         retries: runs.retries[run],
         pauses: pausesOf(runs.pauses.get(run)),
+        past: pastOf(state, run),
+        waitsForRequirements: state.requires.has(run),
         maps: runs.maps.get(run)?.expansions.map(({ group, scope, firstNo, total, unfolded, tallies }) => ({
           group: group.no,
           scope,

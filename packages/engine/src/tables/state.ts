@@ -12,7 +12,6 @@ import type {
   Epoch,
   Instant,
   MonoMs,
-  QueueName,
   RunId,
   RunRow,
   RunUid,
@@ -22,18 +21,23 @@ import type {
   TenantId,
 } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
+import type { DueCursor, ZonedCursor } from '../model/stored.ts';
 import { AttemptTable } from './attempt/attempt-table.ts';
 import type { Backfill } from './backfill/backfill.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
 import { type Dag } from './dag/dag.ts';
 import { DagTable } from './dag/dag-table.ts';
-import { type QueueKey, queueKey } from './queue/queue-key.ts';
-import { ReadyQueue } from './queue/ready-queue.ts';
+import { KeptRows } from './kept-rows.ts';
+import { PastTable } from './past/past-table.ts';
+import { QueueTable } from './queue/queue-table.ts';
+import { RequiresTable } from './requires/requires-table.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { ScheduleTable } from './schedule/schedule-table.ts';
+import { WindowWheel } from './schedule/window-wheel.ts';
 import { Speculation } from './speculative/speculation.ts';
 import { TaskTable } from './task/task-table.ts';
+import { TenantTable } from './tenant/tenant-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
 import { HeldTable } from './trigger/held-events.ts';
 import { SentClaims } from './worker/sent-claims.ts';
@@ -67,6 +71,12 @@ export interface EngineSettings {
   };
   /** A break in service of at most this length makes no window missed: see `apply/service.ts`. */
   readonly windowGraceMs: number;
+  /** Schedules that are due within this time are in memory. */
+  readonly horizonMs: number;
+  /** Names the zone data below. Without this the data never changes. */
+  readonly zoneVersion?: () => string;
+  /** False while the data of a zone may not be that of the cluster. */
+  readonly isZoneSure?: (zone: string) => boolean;
   /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
   readonly zoneData: ZoneSource;
 }
@@ -80,6 +90,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   reconcileMs: 3_000,
   askChildMs: 20_000,
   windowGraceMs: 10_000,
+  horizonMs: 600_000,
   retriesPerSecond: 1_000,
   causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
@@ -92,6 +103,14 @@ interface ShardState {
   lastDagNo: number;
   /** Windows up to here that are not decided yet are missed. */
   missedUntil: Instant;
+  /** All schedules that are due up to here are in memory; others are in the database only. */
+  nearUntil: Instant;
+  /** Where the walk over due schedules goes on. */
+  nearAfter: DueCursor;
+  /** Of the zone data by which due times were stored; null: none was. */
+  zoneVersion: string | null;
+  /** How far due times have been looked at since the zone data has another version. */
+  zonedAfter: ZonedCursor;
 }
 
 /** What must be looked at before the step ends. Filled by `apply`, emptied by the step. */
@@ -108,6 +127,8 @@ interface Agenda {
   readonly dags: Set<Dag>;
   /** Backfills that may be over. */
   readonly backfills: Set<Backfill>;
+  /** Runs with tasks that have ended, while other runs wait for their window. */
+  readonly past: Set<RunRow>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
   loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
   /** Schedules that could not even be loaded, and why (I57). */
@@ -139,12 +160,19 @@ export class State {
   /** Admitted runs of dags that are not in memory yet. */
   readonly admittedOf = new Map<DagId, number>();
 
-  readonly queues = new Map<QueueKey, ReadyQueue>();
+  readonly tenants = new TenantTable();
+  readonly queues = new QueueTable(this.tenants);
   readonly workers = new WorkerTable((worker) => this.withdrawOffers(worker));
   readonly timers = new TimerHeap();
-  readonly windows = new TimerHeap();
+  readonly windows = new WindowWheel();
   readonly sent = new SentClaims();
   readonly breakers: BreakerTable;
+  /** Runs that wait for the window before theirs. */
+  readonly past = new PastTable();
+  /** Runs that wait for what their windows require. */
+  readonly requires = new RequiresTable();
+  /** Rows of described tables that have no table of their own here. */
+  readonly rows = new KeptRows();
   /** Events that wait for others. */
   readonly held = new HeldTable();
   readonly speculation = new Speculation();
@@ -155,6 +183,7 @@ export class State {
     queued: new Set(),
     dags: new Set(),
     backfills: new Set(),
+    past: new Set(),
     loaded: [],
     faulty: [],
   };
@@ -164,6 +193,8 @@ export class State {
   readonly recentUids = new Map<RunUid, number>();
   /** The newest runs of windows in flight, with their batch: see `windowName`. */
   readonly recentWindows = new Map<string, { readonly runId: RunId; readonly uid: RunUid; readonly batchNo: number }>();
+  /** Schedules that were removed in batches in flight, with their batch: the database still shows them. */
+  readonly recentlyRemoved = new Map<ScheduleId, number>();
   /** Dead letters that were used in batches in flight, with their batch. */
   readonly recentDeadLetters = new Map<string, number>();
   /** Runs that have ended in a batch in flight: kept until it is settled, so that nobody loads them as live. */
@@ -197,22 +228,11 @@ export class State {
     return this.runs.id[this.tasks.run[slot]!] as RunId;
   }
 
-  /** The worker lends to none of its queues any more. A queue that nobody asks for goes with the last offer (I73). */
+  /** The worker lends nothing any more. */
   withdrawOffers(worker: Worker): void {
-    for (const key of worker.queueKeys) {
-      const queue = this.queues.get(key);
-      queue?.offers.remove(worker);
-      if (queue?.isUnused()) this.queues.delete(key);
+    for (const offer of worker.offers.splice(0)) {
+      offer.group.withdraw(offer, this.mono);
     }
-  }
-
-  queue(tenantId: TenantId, name: QueueName, key = queueKey(tenantId, name)): ReadyQueue {
-    let queue = this.queues.get(key);
-    if (queue === undefined) {
-      queue = new ReadyQueue(tenantId, name);
-      this.queues.set(key, queue);
-    }
-    return queue;
   }
 }
 

@@ -18,11 +18,12 @@ import {
   makeRunUid,
   type NodeId,
   type RunUid,
+  type TenantId,
   type WorkerId,
 } from '../model/ids.ts';
+import { noTables } from '../model/table/stored-tables.ts';
 import { DEFAULT_SETTINGS, State } from '../tables/state.ts';
 import { START } from './node.ts';
-import { TENANT } from './scenario.ts';
 import { chain, dag, fan, job, task } from './specs.ts';
 
 declare const console: { log(text: string): void };
@@ -34,18 +35,24 @@ declare const process: {
 };
 
 const BATCH = 500;
+/** Runs of one submission. */
+const ITEMS = 1_000;
 const SHARD = 7 as never;
 const [gateway, workerId, actor] = ['gateway' as NodeId, 'worker' as WorkerId, 'bench' as Actor];
 
 class Bench {
   private readonly state = new State({ ...DEFAULT_SETTINGS, zoneData: () => ({}) as never });
-  private readonly dagId: DagId;
+  private readonly dags: { readonly dagId: DagId; readonly tenantId: TenantId }[];
+  private readonly tenants: readonly TenantId[];
+  private submitted = 0;
   private readonly uids: RunUid[];
   private batchNo = 0;
+  private now = 0;
   private held: ClaimRef[] = [];
   ended = 0;
 
-  constructor(spec: DagSpec) {
+  constructor(spec: DagSpec, { tenants = 1, dags = 1 } = {}) {
+    this.tenants = Array.from({ length: tenants }, (_, i) => (i + 1) as TenantId);
     const shard = {
       shard: SHARD,
       epoch: 1 as never,
@@ -61,50 +68,53 @@ class Bench {
       dags: [],
       versions: [],
       admitted: [],
-      breakers: [],
-      held: [],
-      backfills: [],
+      tables: noTables(),
     };
     adoptShards(this.state, { shards: [shard], ...none }, { wall: START, mono: 0 });
-    const named = { tenantId: TENANT, tenant: 'acme', name: 'bench', hash: 'x' };
-    this.step([{ kind: 'DeployDag', shard: SHARD, spec, actor, ...named }]);
-    this.dagId = [...this.state.dags.byId.keys()][0]!;
+    for (let i = 0; i < dags; i++) {
+      const tenantId = this.tenants[i % tenants]!;
+      const named = { tenantId, tenant: `t${tenantId}`, name: `bench-${i}`, hash: 'x' };
+      this.step([{ kind: 'DeployDag', shard: SHARD, spec, actor, ...named }]);
+    }
+    this.dags = [...this.state.dags.byId.values()].map(({ id, tenantId }) => ({ dagId: id, tenantId }));
     this.uids = Array.from({ length: 100_000 }, (_, i) => makeRunUid(SHARD, (START + i) as Instant, i * 2 ** 24, i));
   }
 
   /** New runs, the reports of what was claimed before, and as many slots again. */
-  turn(submissions: number): void {
+  turn(submissions: number, slots = BATCH): void {
     const commands: Command[] = this.held.map((claim) => this.report(claim));
     this.ended += this.held.length;
     this.held = [];
-    const { dagId } = this;
-    for (let i = 0; i < submissions; i++) {
-      const uid = this.uids[(this.batchNo * submissions + i) % this.uids.length]!;
-      const items = [{ params: null, priority: null }];
-      commands.push({
-        kind: 'SubmitRuns',
-        shard: SHARD,
-        tenantId: TENANT,
-        dagId,
-        uid,
-        items,
-        key: null,
-        mayRepeat: false,
-        actor,
-      });
-    }
+    for (let i = 0; i < submissions; i++) commands.push(this.submission(1));
     commands.push({
       kind: 'LendSlots',
-      tenantId: TENANT,
+      tenants: this.tenants,
       gateway,
       workerId,
       queues: ['default' as never],
-      count: BATCH,
+      count: slots,
       standing: false,
       agoMs: 0,
     });
     if (this.batchNo % 20 === 0) commands.push({ kind: 'Tick' });
     this.step(commands);
+  }
+
+  /** So many tasks wait, spread over all dags. */
+  fill(count: number): void {
+    for (let left = count; left > 0; left -= ITEMS) {
+      this.step([this.submission(Math.min(left, ITEMS))]);
+      this.now += 1_000;
+    }
+  }
+
+  private submission(count: number): Command {
+    const { dagId, tenantId } = this.dags[this.submitted % this.dags.length]!;
+    const uid = this.uids[this.submitted % this.uids.length]!;
+    this.submitted += 1;
+    const items = Array.from({ length: count }, () => ({ params: null, priority: null }));
+    const rest = { key: null, mayRepeat: false, actor };
+    return { kind: 'SubmitRuns', shard: SHARD, tenantId, dagId, uid, items, ...rest };
   }
 
   get isIdle(): boolean {
@@ -125,7 +135,8 @@ class Bench {
   }
 
   private step(commands: readonly Command[]): void {
-    const time = { now: (START + this.batchNo * 5) as Instant, mono: (this.batchNo * 5) as MonoMs };
+    this.now += 5;
+    const time = { now: (START + this.now) as Instant, mono: this.now as MonoMs };
     const start = this.isTimed ? cpuMs() : 0;
     const result: StepResult = step(this.state, commands, {
       ...time,
@@ -194,6 +205,20 @@ function map(size: number): void {
   console.log(`map of ${size}: ${figures}, ${steps}, ${best.memory.toFixed(0)} MB`);
 }
 
+/** What a task takes from submit to end while so many others wait, of so many dags and tenants. */
+function waiting(count: number, dags: number, tenants: number): void {
+  const bench = new Bench(job(), { dags, tenants });
+  bench.fill(count);
+  const SLOTS = 100;
+  for (const part of ['warm', 'measured']) {
+    const [from, start] = [bench.ended, cpuMs()];
+    while (bench.ended - from < 100_000) bench.turn(SLOTS, SLOTS);
+    const us = ((cpuMs() - start) * 1000) / (bench.ended - from);
+    const what = `${count} waiting, ${dags} dags, ${tenants} tenants`;
+    if (part === 'measured') console.log(`${what}: ${us.toFixed(2)} µs a task`);
+  }
+}
+
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -215,3 +240,14 @@ if (what === 'all') {
 }
 
 if (what === 'map' || what === 'all') for (const size of [1_000, 10_000, 100_000]) map(size);
+
+if (what === 'waiting' || what === 'all') {
+  const cases = [
+    [100, 10, 1],
+    [1_000_000, 10, 1],
+    [1_000_000, 100_000, 1],
+    [100, 200, 200],
+    [1_000_000, 100_000, 200],
+  ] as const;
+  for (const [tasks, dags, tenants] of cases) waiting(tasks, dags, tenants);
+}

@@ -2,7 +2,7 @@
 import type { Heads } from '../apply/restore.ts';
 import type { Change, WindowDecided } from '../model/change.ts';
 import { type Epoch, type RunId, type ShardNo, shardOfRun, type WorkerId } from '../model/ids.ts';
-import type { Need, Seen, StoredDeadLetter, StoredRun } from '../model/stored.ts';
+import type { Need, Seen, StoredDeadLetter, StoredRun, StoredSchedule } from '../model/stored.ts';
 import { Gathering, readLive, readNeeds } from './model-store/read.ts';
 import { ModelTables } from './model-store/tables.ts';
 import { writeChanges } from './model-store/write.ts';
@@ -58,8 +58,18 @@ export class MemoryStore {
     };
   }
 
+  /** As retention does with one that has ended. */
+  drop(runId: RunId): void {
+    this.tables.runs.delete(runId);
+    this.tables.tasks.delete(runId);
+  }
+
   fetch(needs: readonly Need[]): Seen {
     return readNeeds(this.tables, needs);
+  }
+
+  get schedules(): readonly StoredSchedule[] {
+    return [...this.tables.schedules.values()];
   }
 
   get windows(): readonly WindowDecided[] {

@@ -10,6 +10,8 @@ import type { TriggerRule } from '../model/task/trigger.ts';
 export interface NaiveEnd {
   readonly state: 'succeeded' | 'failed' | 'open' | 'skipped' | 'cancelled';
   readonly output: unknown;
+  /** The class of its failure, if an attempt of it has failed for good. */
+  readonly failedAs?: string | null;
 }
 
 /** The states of all tasks of a dag without maps, given the results of those that ran, before its policy closes the run. */
@@ -301,6 +303,12 @@ export function naiveNodes(
         if (!leaves(up).every((leaf) => isOver(stateOf(leaf)))) return 'blocked';
         const output = stateOf(up) === 'succeeded' ? outputOf(up) : null;
         values.push(at(output, tasks[side.task]!.facts![side.fact]!));
+      } else if (side.op === 'error') {
+        const up = near(node, side.task);
+        if (side.of !== 'class') throw new Error('a condition that tests do not have');
+        if (!leaves(up).every((leaf) => isOver(stateOf(leaf)))) return 'blocked';
+        const end = ended.get(naiveName(up.no, up.path));
+        values.push(end?.state === 'cancelled' ? 'cancelled' : end?.state === 'failed' ? (end.failedAs ?? null) : null);
       } else if (side.op === 'params') values.push(at(params, spec.paramFacts![side.fact]!));
     }
     const [a, b] = values;

@@ -10,16 +10,19 @@ import { type StepResult, step } from '../engine.ts';
 import type { Answer } from '../model/answer.ts';
 import type { Change } from '../model/change.ts';
 import type { Command } from '../model/command.ts';
-import type { Epoch, Instant, MonoMs, ShardNo } from '../model/ids.ts';
+import { type Epoch, type Instant, type MonoMs, type ShardNo, scheduleIdOf } from '../model/ids.ts';
 import type { ZoneData } from '../model/schedule/zone.ts';
 import type { Seen } from '../model/stored.ts';
 import { needs } from '../needs.ts';
 import { describeShard } from '../tables/describe.ts';
+import { storedOf } from '../tables/schedule/schedule.ts';
 import { DEFAULT_SETTINGS, type EngineSettings, State } from '../tables/state.ts';
 import { MemoryStore } from './memory-store.ts';
 
 export const START = 1_767_225_600_000 as Instant; // 2026-01-01T00:00:00Z
 const DAY_MS = 86_400_000;
+/** Longer than in a server: tests pass over days. */
+const HORIZON_MS = 12 * 3_600_000;
 
 export interface NodeOptions {
   readonly shards?: readonly number[];
@@ -48,7 +51,7 @@ export class TestNode {
 
   constructor(options: NodeOptions = {}) {
     this.shards = (options.shards ?? [7]) as readonly ShardNo[];
-    this.settings = { ...DEFAULT_SETTINGS, zoneData: utcOnly, ...options.settings };
+    this.settings = { ...DEFAULT_SETTINGS, zoneData: utcOnly, horizonMs: HORIZON_MS, ...options.settings };
     this.chance = options.seed ?? 1;
     this.audits = options.audit ?? true;
     this.state = this.takeOver();
@@ -170,6 +173,26 @@ export class TestNode {
       const [live, loaded] = [describeShard(this.state, shard), describeShard(restored, shard)];
       const [a, b] = [JSON.stringify(live), JSON.stringify(loaded)];
       if (a !== b) throw new Error(`What is loaded differs from what is live:\n${b}\n${a}`);
+      this.auditSchedules(shard);
+    }
+  }
+
+  /** What is in memory is as it is stored, and what is due soon is in memory. */
+  private auditSchedules(shard: ShardNo): void {
+    const { schedules, shards } = this.state;
+    const stored = new Map(this.store.schedules.map((row) => [scheduleIdOf(row), row]));
+    for (const live of schedules.values()) {
+      if (live.shard !== shard) continue;
+      const { decidedUntil, dueAt } = live;
+      const row = stored.get(live.id);
+      const names = Object.keys(row ?? {}).sort();
+      const [a, b] = [JSON.stringify({ ...storedOf(live), decidedUntil, dueAt }, names), JSON.stringify(row, names)];
+      if (a !== b) throw new Error(`A schedule in memory differs from its row:\n${b}\n${a}`);
+    }
+    for (const { shard: of, dueAt, dagId, scheduleNo } of stored.values()) {
+      if (of !== shard || dueAt === null || dueAt > shards.get(shard)!.nearUntil) continue;
+      const isHere = schedules.get(scheduleIdOf({ dagId, scheduleNo })) !== undefined;
+      if (!isHere) throw new Error(`Schedule ${dagId}/${scheduleNo} is due at ${dueAt} and not in memory.`);
     }
   }
 

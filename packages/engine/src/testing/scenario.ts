@@ -225,8 +225,8 @@ export class Scenario {
   }
 
   lend(worker: ScriptedWorker, count: number, standing = false, agoMs = 0): this {
-    const { gateway, id: workerId, tenantId, queues } = worker;
-    this.feed({ kind: 'LendSlots', gateway, workerId, tenantId, queues, count, standing, agoMs });
+    const { gateway, id: workerId, tenants, queues } = worker;
+    this.feed({ kind: 'LendSlots', gateway, workerId, tenants, queues, count, standing, agoMs });
     return this;
   }
 

@@ -7,7 +7,8 @@ import type { NodeId, QueueName, TenantId, WorkerId } from '../model/ids.ts';
 export class ScriptedWorker {
   readonly id: WorkerId;
   gateway = 'gateway' as NodeId;
-  tenantId = 1 as TenantId;
+  /** Whom it serves; null: everybody. */
+  tenants: readonly TenantId[] | null = [1 as TenantId];
   queues: readonly QueueName[];
   /** What it runs, as its heartbeats tell it. */
   holds: ClaimRef[] = [];

@@ -61,7 +61,7 @@ function setUp(slots = 1) {
   const gateway = new Gateway(ports as unknown as GatewayPorts);
   const door = new Proxy({}, { get: () => () => undefined }) as WorkerDoor;
   const says = gateway.attach(
-    { workerId, tenantId, name: 'w', queues: [queue], slots, holds: [], draining: false },
+    { workerId, tenantId, tenants: [tenantId], name: 'w', queues: [queue], slots, holds: [], draining: false },
     door,
   );
   const free = () => gateway.workers()[0]?.free;

@@ -13,6 +13,7 @@ import {
   type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
+import type { TenantRule } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
 import type { PeerMessage, ProgressSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
@@ -73,13 +74,13 @@ export class Gateway {
       self: ports.self,
       isServing: () => ports.turns.current() !== null,
       clock: ports.clock,
-      lendHere: (session, count) => this.command(this.lendCommand(session, count)),
+      lendHere: (session, count, forTenant) => this.command(this.lendCommand(session, count, forTenant)),
       recallHere: (session, count) => this.recallHere(session, count),
-      lendThere: (nodeId, session, count) =>
+      lendThere: (nodeId, session, count, tenantId) =>
         ports.peers().tell(nodeId, {
           kind: 'lent',
           workerId: session.workerId,
-          tenantId: session.tenantId,
+          tenantId,
           queues: session.queues,
           count,
           agoMs: this.silentMs(session),
@@ -436,11 +437,19 @@ export class Gateway {
     this.command({ kind: 'RecallSlots', gateway: self, workerId: session.workerId, count });
   }
 
-  private lendCommand(session: Session, count: number): Command {
+  /** Until recalled, or for one decision about one tenant. */
+  private lendCommand(session: Session, count: number, forTenant: TenantId | null): Command {
     const { self } = this.ports;
-    const { workerId, tenantId, queues } = session;
+    const { workerId, queues } = session;
     const agoMs = this.silentMs(session);
-    return { kind: 'LendSlots', gateway: self, workerId, tenantId, queues, count, standing: true, agoMs };
+    const standing = forTenant === null;
+    const tenants = forTenant === null ? session.tenants : [forTenant];
+    return { kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, agoMs };
+  }
+
+  /** What is known of tenants has changed. */
+  setTenants(tenants: readonly TenantRule[]): void {
+    for (const { tenantId, weight } of tenants) this.lending.turns.setWeight(tenantId, weight);
   }
 
   private command(command: Command): void {

@@ -1,5 +1,5 @@
 import type { Demand, NodeId, QueueName, TenantId, WorkerId } from '@signalbox/engine';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { WorkerDoor } from '../ports.ts';
 import { Lending } from './lending.ts';
 import { Session } from './session.ts';
@@ -8,7 +8,10 @@ const [self, other, third] = ['self', 'other', 'third'] as NodeId[] as [NodeId, 
 const queue = 'default' as QueueName;
 const tenantId = 1 as TenantId;
 
-function setUp(slots: number) {
+function setUp(slots: number, tenants: readonly TenantId[] | null = [tenantId]) {
+  const forTenants = new Map<string, number>();
+  const countFor = (tenant: TenantId | null, count: number) =>
+    forTenants.set(String(tenant), (forTenants.get(String(tenant)) ?? 0) + count);
   const lent: [NodeId, number][] = [];
   const timers: (() => void)[] = [];
   const recalled: number[] = [];
@@ -23,16 +26,21 @@ function setUp(slots: number) {
         return () => undefined;
       },
     },
-    lendHere: (_session, count) => lent.push([self, count]),
+    lendHere: (_session, count, forTenant) => {
+      countFor(forTenant, count);
+      lent.push([self, count]);
+    },
     recallHere: (_session, count) => recalled.push(count),
-    lendThere: (nodeId, _session, count) => {
+    lendThere: (nodeId, _session, count, forTenant) => {
+      countFor(forTenant, count);
       lent.push([nodeId, count]);
       return true;
     },
   });
-  const hello = { workerId: 'w' as WorkerId, tenantId, name: 'w', queues: [queue], slots, draining: false };
+  const whom = { tenantId, tenants };
+  const hello = { workerId: 'w' as WorkerId, ...whom, name: 'w', queues: [queue], slots, draining: false };
   const session = new Session(hello, [], {} as WorkerDoor, 0);
-  return { lending, session, lent, recalled, timers };
+  return { lending, session, lent, recalled, timers, forTenants };
 }
 
 const waits = (...counts: number[]): Demand[] => [{ tenantId, queue, counts }];
@@ -138,4 +146,33 @@ test('what another tenant waits for is not lent to by our worker (I65)', () => {
     [self, 2],
     [self, 2],
   ]);
+});
+
+describe('slots of workers that several tenants share', () => {
+  const [a, b] = [7 as TenantId, 8 as TenantId];
+  const waiting = (tenant: TenantId, count: number): Demand => ({ tenantId: tenant, queue, counts: [0, 0, count, 0] });
+
+  test('go to tenants by weight, whichever node their tasks are on (I48)', () => {
+    const { lending, session, forTenants } = setUp(12, null);
+    lending.turns.setWeight(a, 1);
+    lending.turns.setWeight(b, 3);
+    lending.demand(other, [waiting(a, 100)], []);
+    lending.demand(third, [waiting(a, 100), waiting(b, 100)], []);
+    lending.offer(session);
+    expect(Object.fromEntries(forTenants)).toEqual({ 7: 3, 8: 9 });
+  });
+
+  test('are lent to the engine of this node for one tenant while others wait elsewhere, and for all when nobody does', () => {
+    const { lending, session, forTenants } = setUp(2, null);
+    lending.demand(self, [waiting(a, 1)], []);
+    lending.offer(session);
+    expect(Object.fromEntries(forTenants)).toEqual({ 7: 1, null: 1 });
+  });
+
+  test('never go to a tenant that the worker does not serve (I65)', () => {
+    const { lending, session, lent } = setUp(3, [a]);
+    lending.demand(other, [waiting(b, 5)], []);
+    lending.offer(session);
+    expect(lent).toEqual([[self, 3]]);
+  });
 });

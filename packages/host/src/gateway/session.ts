@@ -3,9 +3,7 @@ import {
   type ClaimRef,
   type Epoch,
   type NodeId,
-  type QueueKey,
   type QueueName,
-  queueKey,
   type RunId,
   type ShardNo,
   type TenantId,
@@ -20,10 +18,10 @@ export type HeldClaim = ClaimRef & { readonly progressAgoMs?: number };
 export class Session {
   readonly workerId: WorkerId;
   readonly tenantId: TenantId;
+  /** Whom it serves; null: every tenant. */
+  readonly tenants: readonly TenantId[] | null;
   readonly name: string;
   readonly queues: readonly QueueName[];
-  /** The same, as its tenant's: what nodes wait for is looked up by these. */
-  readonly queueKeys: readonly QueueKey[];
   readonly slots: number;
   /** How many more claims it takes than it has slots. */
   ahead = 0;
@@ -58,15 +56,24 @@ export class Session {
   constructor(hello: Omit<WorkerHello, 'holds'>, held: readonly ClaimRef[], door: WorkerDoor, mono: number) {
     this.workerId = hello.workerId;
     this.tenantId = hello.tenantId;
+    this.tenants = hello.tenants;
     this.name = hello.name;
     this.queues = hello.queues;
-    this.queueKeys = hello.queues.map((name) => queueKey(hello.tenantId, name));
     this.slots = hello.slots;
     this.isDraining = hello.draining;
     this.door = door;
     this.heardAt = mono;
     this.shown = { at: mono, holds: held };
     for (const claim of held) this.held.set(claimKey(claim), claim);
+  }
+
+  /** Several tenants share it. */
+  get isShared(): boolean {
+    return this.tenants === null || this.tenants.length > 1;
+  }
+
+  serves(tenantId: TenantId, queue: QueueName): boolean {
+    return this.queues.includes(queue) && (this.tenants === null || this.tenants.includes(tenantId));
   }
 
   /** Whether the claim was assigned to this worker, as far as this stream knows. Whatever else it names is not its own. */

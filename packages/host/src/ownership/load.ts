@@ -27,6 +27,16 @@ export async function loadShards(store: Store, taken: readonly TakenShard[]): Pr
   };
 }
 
+/**
+ * Runs of these shards that the load goes round, because they are about to be set aside. Of these shards only: by the time another one is
+ * taken, its owner may have dealt with its runs, and then they must be loaded (I72).
+ */
+export function quarantine(state: State, runIds: Iterable<RunId>, taken: readonly TakenShard[]): void {
+  const shards = new Set(taken.map(({ shard }) => shard));
+  for (const runId of state.quarantined) if (shards.has(shardOfRun(runId))) state.quarantined.delete(runId);
+  for (const runId of runIds) if (shards.has(shardOfRun(runId))) state.quarantined.add(runId);
+}
+
 /** Notes each run before it touches it: should the process die of it, the next owner knows which one it was (I57). */
 export async function restoreWithCare(
   store: Store,

@@ -20,7 +20,7 @@ import type { Clock, LeaseRenewer, Log, ShardEpoch, Unfit } from '../ports.ts';
 import type { Turns } from '../turn/turns.ts';
 import { ableNodes } from './able-nodes.ts';
 import { Liveness } from './liveness.ts';
-import { type Loaded, loadShards, restoreWithCare } from './load.ts';
+import { type Loaded, loadShards, quarantine, restoreWithCare } from './load.ts';
 import { placeShards } from './placement.ts';
 
 interface OwnershipPorts {
@@ -272,7 +272,7 @@ export class Ownership {
 
   private async restore(state: State, loaded: Loaded): Promise<void> {
     const { clock, store, turns } = this.ports;
-    for (const runId of turns.charges.quarantined) state.quarantined.add(runId);
+    quarantine(state, turns.charges.quarantined, loaded.taken);
     try {
       adoptShards(state, loaded.heads, { wall: clock.wall(), mono: clock.mono() });
       await restoreWithCare(store, state, loaded, (runId) => this.survived.add(runId));

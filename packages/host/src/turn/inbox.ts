@@ -47,6 +47,11 @@ export class Inbox {
     return this.waiting.length + this.submissions.length;
   }
 
+  /** How much it would be to decide all of it: commands, and the runs of submissions. */
+  get weight(): number {
+    return this.waiting.length + this.runs;
+  }
+
   /** False when the command is refused for want of room. Reports, heartbeats and cancels are always taken. */
   offer(envelope: Envelope): boolean {
     if (SHEDDABLE.has(envelope.command.kind)) {

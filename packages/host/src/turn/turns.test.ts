@@ -4,6 +4,7 @@ import {
   DEFAULT_SETTINGS,
   type Epoch,
   type Instant,
+  NOTHING_NEAR,
   type RunId,
   type ScheduleNo,
   type Seen,
@@ -22,11 +23,14 @@ const NOTHING: Seen = {
   runs: [],
   dags: [],
   versions: [],
+  due: [],
+  zoned: null,
   schedules: [],
-  keys: [],
   deadLetters: [],
   windows: [],
-  backfills: [],
+  tables: {},
+  pasts: [],
+  requirements: [],
 };
 /** Of a dag that there is not: answered without a change. */
 const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId: 67, paused: true } as Command;
@@ -76,7 +80,9 @@ function setUp() {
     const zoneData = (zone: string) => ({ zone, tzVersion: 'test', initialOffsetMs: 0, transitions: [], ...span });
     const state = new State({ ...DEFAULT_SETTINGS, zoneData });
     const fresh = { commitNo: 0, lastRunId: 0 as RunId, lastDagNo: 0, missedUntil: 0 as Instant };
-    state.shards.set(shard, { shard, epoch: 5 as Epoch, ...fresh });
+    // The store here has no schedules to fetch.
+    const near = { ...NOTHING_NEAR, nearUntil: 1e15 as Instant };
+    state.shards.set(shard, { shard, epoch: 5 as Epoch, ...fresh, ...near });
     turns.begin(state, chain);
     return state;
   };
@@ -180,12 +186,16 @@ test('a tick that throws about a schedule, twice, has that schedule paused; the 
   const spoilt = () => {
     const state = begin();
     const timetable = new Proxy({}, { get: () => expect.fail('cron is broken') });
-    const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', missed: 'skip', missedLimit: 1 } as const;
+    // One that is always in memory.
+    const policy = { missed: 'skip', missedLimit: 1, ifRunning: 'skip' } as const;
+    const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', ...policy } as const;
     const which = { id, shard, dagId, scheduleNo, name: 'default', origin: 'definition' };
-    const broken = { ...which, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, fired: 0, timetable };
+    const stored = { ...which, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, fired: 0 };
+    const broken = { ...stored, timetable, watch: null as object | null };
     state.schedules.put(broken as never);
-    state.dags.byId.set(dagId, { id: dagId } as never);
-    state.windows.push({ at: 0, kind: 'window', subject: id, taskNo: 0, stamp: 1 });
+    state.dags.byId.set(dagId, { id: dagId, waitingRuns: { size: 0 } } as never);
+    broken.watch = { at: 0, schedule: broken };
+    state.windows.push(broken.watch as never);
     return state;
   };
   spoilt();
@@ -199,4 +209,31 @@ test('a tick that throws about a schedule, twice, has that schedule paused; the 
   expect(state.schedules.get(id)).toMatchObject({ paused: true, fault: 'cron is broken' });
   expect(world.failures).toHaveLength(2);
   expect(turns.current()).not.toBeNull();
+});
+
+/** Everything that can go on without the database has gone on. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('behind a batch in flight a few commands wait for it, and 200 do not', async () => {
+  const { turns, begin, ask, silence } = setUp();
+  begin();
+  await settle();
+  silence();
+  void ask();
+  await settle();
+  expect(turns.inbox.size).toBe(0);
+  for (let i = 0; i < 199; i++) void ask();
+  await settle();
+  expect(turns.inbox.size).toBe(199);
+  void ask();
+  await settle();
+  expect(turns.inbox.size).toBe(0);
+});
+
+test('commands that wait for a batch in flight are decided when it is done', async () => {
+  const { world, begin, ask } = setUp();
+  begin();
+  await settle();
+  expect(await Promise.all([ask(), settle().then(ask), settle().then(ask)])).toMatchObject([refused, refused, refused]);
+  expect(world.failures).toEqual([]);
 });

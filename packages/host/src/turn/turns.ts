@@ -43,6 +43,12 @@ interface TurnsPorts {
 
 /** More would add latency, not throughput: the database commits one at a time. */
 const COMMITS_IN_FLIGHT = 2;
+/**
+ * Behind a commit in flight, less than this waits for it: the database carries out one after the other, and what each costs beside its
+ * rows (fence, journal, a dozen statements) is as much as 50 tasks. So batches grow with the load, and a second commit is sent
+ * ahead only when it is worth its price.
+ */
+const WORTH_A_COMMIT = 200;
 /** A turn of 2,000 runs takes about 80 ms; a flood of batches would otherwise make one of 50,000, and the loop would stand still. */
 const PER_TURN: TurnLimits = { commands: 2_000, runs: 2_000 };
 /** About a second's work: who would wait for longer is refused, and told when to come again (I74). */
@@ -52,7 +58,7 @@ const REST_PER_TURN = 2_000;
 const LONGEST_COMMIT_MS = 10_000;
 
 export class Turns {
-  readonly inbox = new Inbox(INBOX_LIMITS, () => this.wake());
+  readonly inbox = new Inbox(INBOX_LIMITS, () => this.arrived());
   /** Decides which run or schedule is charged for an exception. */
   readonly charges: Charges;
   private readonly ports: TurnsPorts;
@@ -65,6 +71,8 @@ export class Turns {
   private hasMore = false;
   private rest: { shards: ShardNo[]; after: RestCursor | null } | null = null;
   private cancelTimer: (() => void) | null = null;
+  /** Set while the loop waits for more to decide. */
+  private onEnough: (() => void) | null = null;
 
   constructor(ports: TurnsPorts) {
     this.ports = ports;
@@ -155,9 +163,29 @@ export class Turns {
     // Let what arrives in the same moment come along.
     await Promise.resolve();
     while (this.isCurrent(generation) && this.isPaused === 0 && this.hasWork()) {
-      if (this.outbox.inFlight >= COMMITS_IN_FLIGHT) await this.outbox.whenBelow(COMMITS_IN_FLIGHT);
+      const { inFlight } = this.outbox;
+      if (inFlight >= COMMITS_IN_FLIGHT) await this.outbox.whenBelow(COMMITS_IN_FLIGHT);
+      else if (inFlight > 0 && !this.isWorthACommit()) await this.untilWorth(inFlight);
       else await this.turn(generation);
     }
+  }
+
+  private isWorthACommit(): boolean {
+    return this.inbox.weight >= WORTH_A_COMMIT || this.hasMore || this.rest !== null || this.charges.isOpen;
+  }
+
+  /** Resolves when enough has arrived, or when one of the commits in flight is done. */
+  private async untilWorth(inFlight: number): Promise<void> {
+    const enough = new Promise<void>((resolve) => {
+      this.onEnough = resolve;
+    });
+    await Promise.race([enough, this.outbox.whenBelow(inFlight)]);
+    this.onEnough = null;
+  }
+
+  private arrived(): void {
+    if (this.onEnough !== null && this.isWorthACommit()) this.onEnough();
+    this.wake();
   }
 
   private isCurrent(generation: number): boolean {

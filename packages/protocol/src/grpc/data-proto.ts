@@ -22,6 +22,8 @@ import { loadMethod, WIRE_FORMAT } from './worker-proto.ts';
 const SERVICE = 'signalbox.data.v1.WorkerData';
 /** Metadata of each call: the id that the worker says hello with. */
 export const WORKER_HEADER = 'signalbox-worker';
+/** The tenant that a worker of the fleet fetches code for. */
+export const TENANT_HEADER = 'signalbox-tenant';
 const push = loadMethod('data.proto', SERVICE, 'PushLogs');
 const fetch = loadMethod('data.proto', SERVICE, 'FetchBundle');
 const fetchOut = loadMethod('data.proto', SERVICE, 'FetchOutput');

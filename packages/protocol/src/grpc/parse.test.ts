@@ -144,6 +144,7 @@ test.each<[string, GatewayMessageParts]>([
         dataAddress: 'a:2',
         pingMs: 1_000,
         workerId: 'w',
+        shared: true,
       },
     },
   ],

@@ -256,6 +256,7 @@ function parseWelcome(fields: Fields): Welcome {
     dataAddress: text(fields.dataAddress, 'welcome.dataAddress', SHORT),
     pingMs: count(fields.pingMs, 'welcome.pingMs'),
     workerId: text(fields.workerId, 'welcome.workerId', SHORT),
+    shared: fields.shared === true,
   };
 }
 

@@ -138,6 +138,8 @@ export interface Welcome {
   readonly pingMs: number;
   /** By which servers know the worker; empty from an older gateway. */
   readonly workerId: string;
+  /** The worker serves several tenants: it keeps code, files and secrets of each apart. */
+  readonly shared: boolean;
 }
 
 export interface UpstreamOutput {

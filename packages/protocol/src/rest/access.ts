@@ -4,6 +4,8 @@ import { MAX_SLOTS, MAX_TOKEN_QUEUES } from '../limits.ts';
 import { ROLES } from '../words.ts';
 import { nameSchema, pageQuerySchema, validitySchema } from './common.ts';
 
+const MAX_SERVED = 1_000;
+
 /** `operator`: all but tokens and retention. `viewer`: reads. `worker`: runs tasks, and nothing else. */
 export const roleSchema = z.enum(ROLES);
 export type Role = z.infer<typeof roleSchema>;
@@ -18,9 +20,17 @@ export const newTokenSchema = z
     queues: z.array(nameSchema).min(1).max(MAX_TOKEN_QUEUES).optional(),
     /** How many slots its workers may have at a server, together; 10,000 unless told. Only with the role `worker`. */
     slots: z.int().min(1).max(MAX_SLOTS).optional(),
+    /** The tenant that it is for; that of the caller unless told. Only for admins of the tenant `default`. */
+    tenant: nameSchema.optional(),
+    /** Names of the tenants that its workers serve, or `*` for every tenant. Only with the role `worker`, for admins of the tenant `default`. */
+    serves: z
+      .array(nameSchema.or(z.literal('*')))
+      .min(1)
+      .max(MAX_SERVED)
+      .optional(),
   })
   .superRefine(({ role, ...token }, context) => {
-    for (const limit of ['queues', 'slots'] as const) {
+    for (const limit of ['queues', 'slots', 'serves'] as const) {
       if (role === 'worker' || token[limit] === undefined) continue;
       context.addIssue({ code: 'custom', path: [limit], message: 'is only for tokens with the role worker' });
     }
@@ -35,6 +45,9 @@ export const createdTokenSchema = z.object({
   expiresAt: z.iso.datetime().nullable(),
   queues: z.array(z.string()).nullable().default(null),
   slots: z.int().nullable().default(null),
+  tenant: z.string().nullable().default(null),
+  /** Null: its own tenant alone. */
+  serves: z.array(z.string()).nullable().default(null),
 });
 export type CreatedToken = z.infer<typeof createdTokenSchema>;
 
@@ -49,6 +62,8 @@ export const tokenViewSchema = z.object({
   queues: z.array(z.string()).nullable().default(null),
   /** Null: as many as servers allow by default. */
   slots: z.int().nullable().default(null),
+  /** Tenants that its workers serve. Null: its own alone. */
+  serves: z.array(z.string()).nullable().default(null),
 });
 export type TokenView = z.infer<typeof tokenViewSchema>;
 

@@ -7,6 +7,7 @@ import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
+import { pastFields } from './past-fields.ts';
 import { retriesSchema } from './retries.ts';
 import { checkSchedule, type ScheduleInput, scheduleObject, scheduleSchema } from './schedule-fields.ts';
 import { MAX_DEFINED_SCHEDULES, scheduleNameFields } from './schedule-policy-fields.ts';
@@ -31,6 +32,7 @@ export const taskDefinitionSchema = z.strictObject({
   ...limitFields,
   ...poisonFields,
   ...speculateFields,
+  ...pastFields,
   /** What must have become of the tasks that it needs; `all_success` unless told. */
   rule: z.enum(TRIGGER_RULES).optional(),
   /** A condition over params and outputs: see `expression.ts`. Where it does not hold, the task is skipped. */
@@ -53,7 +55,7 @@ const listedScheduleSchema = listedScheduleObject.superRefine(checkSchedule) as 
 
 const limit = z.int().min(1).max(1_000_000).nullable().default(null);
 
-const callbackUrlSchema = z
+export const callbackUrlSchema = z
   .string()
   .max(2_000)
   .refine(
@@ -122,6 +124,7 @@ export const dagDefinitionSchema = z.strictObject({
   softTimeout: durationSchema.optional(),
   ...closingDagFields,
   ...addingDagFields,
+  ...pastFields,
   ...breakerFields,
   /** Called when a run has ended: a signed POST, repeated until it is answered. */
   callbackUrl: callbackUrlSchema.optional(),

@@ -1,5 +1,6 @@
 /** The past and the future of one dag: its runs by tasks, how long they took, and when it fires next. */
 import { z } from 'zod';
+import { nameSchema } from './common.ts';
 import { instanceCountsSchema, runIdSchema, runOutcomeSchema, runStateSchema, taskRoleSchema } from './runs.ts';
 
 const instant = z.iso.datetime();
@@ -61,12 +62,17 @@ export type DagHistory = z.infer<typeof dagHistorySchema>;
 /** Query of `GET /v1/dags/{name}/firings`. */
 export const listFiringsSchema = z.strictObject({
   count: z.coerce.number().int().min(1).max(MAX_FIRINGS).default(10).describe('How many of the next firings.'),
+  schedule: nameSchema.optional().describe('Of this schedule. Default: the first one of the dag.'),
 });
 
 export const firingSchema = z.object({
   firesAt: instant,
   /** How far the clock of the schedule's zone is ahead of UTC at that time, in minutes. */
   offsetMinutes: z.number(),
+  /** What a clock in the zone shows, with its offset from UTC. */
+  local: z.string(),
+  /** What a clock change, the calendar or jitter does here; null where none has a hand in it. */
+  note: z.string().nullable(),
 });
 
 /** Empty for a dag without a schedule. A schedule that is paused is answered as if it were not. */

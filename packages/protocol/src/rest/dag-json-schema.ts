@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
+import { PAST_WORDS } from './past-fields.ts';
 import { SCHEDULE_WORDS } from './schedule-words.ts';
 import { SPECULATE_WORDS } from './speculate-fields.ts';
 import { TRIGGER_WORDS } from './triggers.ts';
@@ -37,6 +38,7 @@ const MAP_MODE: Words = {
 const WORDS: Readonly<Record<string, Words>> = {
   ...BREAKER_WORDS,
   ...SPECULATE_WORDS,
+  ...PAST_WORDS,
   ...SCHEDULE_WORDS,
   ...TRIGGER_WORDS,
   '': { description: 'A dag: tasks, what each does, and what it needs.' },

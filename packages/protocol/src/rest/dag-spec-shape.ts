@@ -48,6 +48,7 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly timeoutMs: number | null;
   readonly poison?: PoisonShape;
   readonly speculate?: SpeculateShape;
+  readonly past?: 'task' | 'downstream';
 }
 
 export interface DagSpecShape {

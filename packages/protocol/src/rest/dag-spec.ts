@@ -9,6 +9,7 @@ import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.
 import type { DagSpecShape, TaskSpecShape } from './dag-spec-shape.ts';
 import { Facts } from './facts.ts';
 import { findCycle } from './find-cycle.ts';
+import { readPast } from './past-fields.ts';
 import { readAdding } from './read-adding.ts';
 import { readClosing } from './read-closing.ts';
 import { checkGraph, graphFields, readConditions } from './read-graph.ts';
@@ -105,6 +106,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
   checkSpeculate(tasks, groups, problems);
+  const past = readPast(definition, problems);
   checkTimes(definition, '', problems);
   refuseIf(problems, dag);
 
@@ -134,6 +136,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...limitSpec(task),
     ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
     ...speculateSpec(task),
+    ...(past[no] === undefined ? {} : { past: past[no] }),
   }));
   const spec: DagSpecShape = {
     tasks: [...own, ...closing.added],

@@ -25,6 +25,8 @@ export const scheduleViewSchema = scheduleSettingsSchema.extend({
   fault: z.string().nullable(),
   /** When it fires next; null while it is paused, or when it never will. */
   nextAt: z.iso.datetime().nullable(),
+  /** The same time as a clock in its zone shows it: `2027-03-14T03:00:00-04:00`. */
+  nextLocal: z.string().nullable(),
 });
 export type ScheduleView = z.infer<typeof scheduleViewSchema>;
 
@@ -67,7 +69,10 @@ export const dagViewSchema = z.object({
   maxActiveRuns: z.int().nullable(),
   maxActiveTasks: z.int().nullable(),
   taskCount: z.int(),
+  /** The one of its schedules that fires next; the first one when none will. */
   schedule: scheduleViewSchema.nullable(),
+  /** How many schedules it has, counted up to 1,000. */
+  scheduleCount: z.int(),
   description: z.string().nullable(),
   tags: z.array(z.string()),
   /** Who answers for it. */
@@ -122,6 +127,16 @@ export const taskSpecViewSchema = z.object({
     maxLost: z.int(),
   }),
   timeoutMs: z.int().nullable(),
+  /** What an attempt may use and how long things may take, where the task limits it. */
+  limits: z.object({
+    memoryBytes: z.int().optional(),
+    /** After it ran out of memory, the next attempt gets so many times as much, up to a maximum. */
+    onResource: z.object({ factor: z.number(), maxBytes: z.int() }).optional(),
+    queueTimeoutMs: z.int().optional(),
+    stuckMs: z.int().optional(),
+    totalTimeoutMs: z.int().optional(),
+    softTimeoutMs: z.int().optional(),
+  }),
   work: z.record(z.string(), z.unknown()).nullable(),
 });
 export type TaskSpecView = z.infer<typeof taskSpecViewSchema>;
@@ -165,11 +180,47 @@ export type DagDetails = z.infer<typeof dagDetailsSchema>;
 const MAX_RECENT_RUNS = 50;
 
 /** Query of `GET /v1/dags`. */
-export const listDagsSchema = pageQuerySchema.extend({
-  cursor: nameSchema.optional(),
-  retired: z.enum(['true', 'false']).default('false'),
+export const DAG_SHOWS = ['running', 'failed', 'scheduled', 'paused'] as const;
+export type DagShow = (typeof DAG_SHOWS)[number];
+
+const dagFilterFields = {
+  retired: z.enum(['true', 'false']).default('false').describe('With those that were deleted.'),
   tag: tagSchema.optional().describe('Only dags with this tag.'),
   owner: ownerSchema.optional().describe('Only dags of this owner.'),
+  hidden: z.enum(['true', 'false']).default('false').describe('With the dags that servers make for jobs.'),
+  q: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Words. Only dags that have each of them in name, description, tags or owner.'),
+  show: z
+    .enum(DAG_SHOWS)
+    .optional()
+    .describe(
+      '`running`, `failed`: by the newest run. `scheduled`: those with a schedule. `paused`: those with one that is paused.',
+    ),
+};
+
+/** Query of `GET /v1/dag-names`. */
+export const listDagNamesSchema = z.strictObject(dagFilterFields);
+
+/** In order. At most 50,000. */
+export const dagNamePageSchema = z.object({ items: z.array(z.string()), cursor: z.null() });
+export type DagNamePage = z.infer<typeof dagNamePageSchema>;
+
+const labelSchema = z.object({
+  name: z.string(),
+  /** How many dags have it. */
+  dags: z.int(),
+});
+
+/** By name. */
+export const dagLabelsSchema = z.object({ tags: z.array(labelSchema), owners: z.array(labelSchema) });
+export type DagLabels = z.infer<typeof dagLabelsSchema>;
+
+export const listDagsSchema = pageQuerySchema.extend({
+  cursor: nameSchema.optional(),
+  ...dagFilterFields,
   recent: z.coerce
     .number()
     .int()

@@ -15,7 +15,7 @@ export const eventViewSchema = z.object({
   /** One of `EVENT_KINDS`, or a word that a newer server uses: a client passes it on, and does not end its stream. */
   kind: z.union([eventKindSchema, z.string() as unknown as z.ZodType<string & {}>]),
   at: z.iso.datetime(),
-  /** Null only for `events.skipped`: nobody can tell which dags the commit was about. */
+  /** Null for what belongs to no dag, and for `events.skipped`: nobody can tell which dags the commit was about. */
   dag: z.string().nullable(),
   run: runIdSchema.nullable(),
   task: z.string().nullable(),

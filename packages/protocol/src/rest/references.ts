@@ -21,6 +21,7 @@ export const RUN_FIELDS = [
   'run.dag',
   'run.createdAt',
   'run.priority',
+  'run.unmet',
   'window.at',
   'window.start',
   'window.end',

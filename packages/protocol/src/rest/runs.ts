@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_BATCH_RUNS, MAX_KEY_CHARS, MAX_PARAMS_BYTES } from '../limits.ts';
 import { DEAD_LETTER_REASONS, RUN_OUTCOMES, RUN_STATES, TASK_ROLES, TASK_STATES } from '../words.ts';
-import { jsonFault, nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
+import { jsonFault, nameSchema, pageQuerySchema, prioritySchema, validitySchema } from './common.ts';
 import { whySchema } from './why.ts';
 
 /** Any JSON, within its limits of size and depth (I68). */
@@ -17,7 +17,22 @@ export const submitSchema = z.strictObject({
   until: nameSchema
     .optional()
     .describe('Name of a task or group: only that and what it depends on runs, with its teardowns and hooks.'),
+  at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('Begin then, to the millisecond. Up to a minute in the past means now.'),
+  delay: validitySchema.optional().describe('Begin so much later: `10m`, `250ms`. In place of `at`.'),
 });
+
+/** An id of a run that the caller chose. Servers make version 7, so one is never taken for the other. */
+export const ownRunIdSchema = z
+  .uuid()
+  .refine(
+    (id) => id[14] !== '7',
+    'must be a UUID of another version than 7, which servers make. Of a UUID v7 of yours, make the 15th character an 8',
+  )
+  .refine((id) => !/^([0-]+|[f-]+)$/i.test(id), 'must not be the nil or max UUID')
+  .transform((id) => id.toLowerCase());
 
 /** One run, which may be for a window. */
 export const submitOneSchema = submitSchema.extend({
@@ -28,6 +43,11 @@ export const submitOneSchema = submitSchema.extend({
       'A past time at which the schedule fires: the run is for that window. A window has one run: the second request gets it.',
     ),
   schedule: nameSchema.optional().describe('With `window`: the name of the schedule. Default: `default`.'),
+  runId: ownRunIdSchema
+    .optional()
+    .describe(
+      'Your own id for the run: any UUID but version 7. The same id and body give the same run; an id is used once in a tenant.',
+    ),
 });
 export type SubmitOne = z.infer<typeof submitOneSchema>;
 export type Submit = z.infer<typeof submitSchema>;
@@ -51,8 +71,10 @@ export const runIdSchema = z.uuid();
 
 export const submittedSchema = z.object({
   id: runIdSchema,
-  /** The window had this run already; left out otherwise. */
+  /** The window, or the caller's own id, had this run already; left out otherwise. */
   repeated: z.literal(true).optional(),
+  /** When a delayed run begins; left out for others. */
+  scheduledFor: z.iso.datetime().optional(),
 });
 /** The answer to a submission: the run is stored and visible (I10). */
 export type Submitted = z.infer<typeof submittedSchema>;
@@ -161,6 +183,12 @@ export const taskViewSchema = z.object({
   progress: progressViewSchema.optional(),
   /** What its attempts have saved last; only where the task is asked for by itself, and left out when there is none. */
   checkpoint: z.unknown().optional(),
+  /**
+   * What its last attempt was given, with references resolved by what the tasks before it returned last; only where the task is asked
+   * for by itself, and left out before its first attempt. `unresolved` is the reference of a value that is not shown: a list of all
+   * instances of a map, a large output, or one that does not exist.
+   */
+  inputs: z.array(z.object({ name: z.string(), value: z.unknown(), unresolved: z.string().nullable() })).optional(),
   attempts: z.array(attemptViewSchema),
   /** Why it was skipped or could not run: its rule, its condition, a branch, a short circuit, or a person. */
   reason: z.string().nullable(),
@@ -190,9 +218,13 @@ export const runSummarySchema = z.object({
   window: instant.nullable(),
   /** Where its data interval begins: the window before. The interval ends with its own window. */
   windowStart: instant.nullable(),
+  /** Dags that had not succeeded in time for `requires` of the schedule; absent where all had. */
+  unmet: z.array(z.string()).readonly().optional(),
   /** The backfill that made it. */
   backfill: z.string().nullable(),
   createdAt: instant,
+  /** When a delayed run begins, in state `scheduled`; left out otherwise. */
+  scheduledFor: instant.optional(),
   endedAt: instant.nullable(),
   /** When it was told of as slow; null when it was not. */
   slowAt: instant.nullable(),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { DayRuleShape } from '../ical/day-rule-shape.ts';
 import { daysOfIcal, isIcal } from '../ical/days-of-ical.ts';
 import { type Priority, spanSchema } from './common.ts';
+import { type RequiresShape, requiresSpec } from './requires-fields.ts';
 import { checkPolicies, type IF_RUNNING, schedulePolicyFields } from './schedule-policy-fields.ts';
 
 const MAX_CRONS = 20;
@@ -156,7 +157,7 @@ export interface TimetableSpecShape {
   readonly jitterMs?: number;
 }
 
-export interface ScheduleSpecShape extends TimetableSpecShape {
+export interface ScheduleSpecShape extends TimetableSpecShape, RequiresShape {
   readonly missed: 'skip' | 'most_recent' | 'catchup';
   readonly missedLimit: number;
   readonly missedMaxAgeMs?: number;
@@ -171,7 +172,8 @@ export interface ScheduleSpecShape extends TimetableSpecShape {
 /** `params`: JSON text. */
 export function toScheduleSpec(schedule: ParsedSchedule, params: string | null = null): ScheduleSpecShape {
   const { cron, every, anchor, phase, at, start, end, limit, calendar, jitter, ...rest } = schedule;
-  const { missedMaxAge, startWithin, ifRunning, runNow, params: _params, priority, ...common } = rest;
+  const { missedMaxAge, startWithin, ifRunning, runNow, params: _params, priority, ...others } = rest;
+  const { requires, unmet, wait, ...common } = others;
   return {
     ...common,
     ...(missedMaxAge === undefined ? {} : { missedMaxAgeMs: missedMaxAge }),
@@ -180,6 +182,7 @@ export function toScheduleSpec(schedule: ParsedSchedule, params: string | null =
     ...(runNow === true ? { runNow } : {}),
     ...(params === null ? {} : { params }),
     ...(priority === undefined ? {} : { priority }),
+    ...requiresSpec({ requires, unmet, wait }),
     ...(cron === undefined ? {} : { cron }),
     ...(every === undefined ? {} : { everyMs: every }),
     ...(anchor === undefined ? {} : { anchor }),

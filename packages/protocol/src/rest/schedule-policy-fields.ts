@@ -1,6 +1,7 @@
 /** Fields of schedules beside their times: what becomes of their windows, and names, params and priority of their runs. */
 import { z } from 'zod';
 import { nameSchema, prioritySchema, spanSchema } from './common.ts';
+import { checkRequires, requiresFields } from './requires-fields.ts';
 
 export const MAX_DEFINED_SCHEDULES = 100;
 export const IF_RUNNING = ['allow', 'skip', 'queue_one', 'queue_all', 'cancel_running'] as const;
@@ -27,6 +28,7 @@ export const schedulePolicyFields = {
   params: z.record(z.string(), z.unknown(), 'must be an object').optional(),
   /** Of the runs that it creates; the dag's unless told. */
   priority: prioritySchema.optional(),
+  ...requiresFields,
 };
 
 /** `schedule-1` for the first in the list, and so on, unless told. */
@@ -36,13 +38,17 @@ interface Policies {
   readonly missed: string;
   readonly missedMaxAge?: number | undefined;
   readonly startWithin?: number | undefined;
+  readonly requires?: Parameters<typeof checkRequires>[0]['requires'];
+  readonly unmet?: Parameters<typeof checkRequires>[0]['unmet'];
+  readonly wait?: number | undefined;
 }
 
 /** Settings that contradict each other. */
 export function checkPolicies(
-  { missed, missedMaxAge, startWithin }: Policies,
+  { missed, missedMaxAge, startWithin, ...others }: Policies,
   report: (path: string[], message: string) => void,
 ): void {
+  checkRequires(others, report);
   if (missed === 'skip' && missedMaxAge !== undefined) {
     report(['missedMaxAge'], 'has no effect with missed: skip. Remove one of the two');
   }

@@ -1,6 +1,7 @@
 /** What a schedule was set to, in answers: when it fires in the words of the engine, times as text. */
 import { z } from 'zod';
 import { prioritySchema } from './common.ts';
+import { UNMET } from './requires-fields.ts';
 import { IF_RUNNING } from './schedule-policy-fields.ts';
 
 const dayRule = z.object({
@@ -46,5 +47,12 @@ export const scheduleSettingsSchema = z.object({
   /** Of its runs, where they are not the defaults of the dag. */
   params: z.record(z.string(), z.unknown()).optional(),
   priority: prioritySchema.optional(),
+  /** What its windows require of other dags. */
+  requires: z
+    .array(z.object({ dag: z.string(), withinMs: z.int().optional(), window: z.literal('same').optional() }))
+    .readonly()
+    .optional(),
+  unmet: z.enum(UNMET).optional(),
+  waitMs: z.int().optional(),
 });
 export type ScheduleSettings = z.infer<typeof scheduleSettingsSchema>;

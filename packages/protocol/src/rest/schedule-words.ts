@@ -1,4 +1,5 @@
 /** What editors show about schedules. */
+import { REQUIRES_WORDS } from './requires-fields.ts';
 
 const ONE = {
   schedule: {
@@ -69,6 +70,7 @@ const ONE = {
     description: 'Params of its runs. Default: the defaults of the params schema.',
     examples: [{ region: 'eu' }],
   },
+  ...REQUIRES_WORDS,
   'schedule.priority': { description: 'Priority of its runs. Default: that of the dag.' },
 } as const;
 

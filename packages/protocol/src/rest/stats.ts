@@ -5,6 +5,7 @@ import { nameSchema } from './common.ts';
 /** The sums are kept for 400 days. */
 const MAX_STEPS = 400;
 const MAX_DAYS = 400;
+const MAX_NAMED = 200;
 
 /** Query of `GET /v1/stats`. */
 export const statsQuerySchema = z.strictObject({
@@ -52,6 +53,10 @@ export type Stats = z.infer<typeof statsSchema>;
 /** Query of `GET /v1/stats/dags`. */
 export const dagStatsQuerySchema = z.strictObject({
   days: z.coerce.number().int().min(1).max(MAX_DAYS).default(30).describe('How many times 24 hours, up to now.'),
+  dag: z
+    .union([nameSchema, z.array(nameSchema).max(MAX_NAMED)], `must be the name of a dag, at most ${MAX_NAMED} times`)
+    .optional()
+    .describe('Of these dags only. May be given up to 200 times. Default: all.'),
 });
 
 /** By name. Dags of which no run ended are left out. */

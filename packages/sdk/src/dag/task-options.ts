@@ -70,6 +70,10 @@ export interface CommonOptions {
    * first of the two to succeed counts, the other is stopped: its signal fires with `superseded`. True: `{ factor: 3, after: '10s' }`.
    */
   readonly speculate?: NonNullable<TaskDefinition['speculate']>;
+  /** In a run for a window: waits until the same task of the window before has succeeded or was skipped. The first window does not wait. */
+  readonly dependsOnPast?: boolean;
+  /** Like `dependsOnPast`, and also waits for the tasks directly downstream of the earlier one. */
+  readonly waitForDownstream?: boolean;
 }
 
 export interface FunctionOptions extends CommonOptions {

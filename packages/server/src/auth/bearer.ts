@@ -19,6 +19,11 @@ export interface Caller {
   readonly actor: Actor;
   /** The hash of its token: one caller is told from another by it. */
   readonly credential: string;
+  /** Its tenant is suspended: it reads, and changes nothing. */
+  readonly isSuspended: boolean;
+  readonly mayBeCritical: boolean;
+  /** Number of the priority of dags that are deployed without one; null: normal. */
+  readonly defaultPriority: number | null;
   /** What workers with this token may take. */
   readonly work: WorkerLimits;
 }
@@ -100,7 +105,12 @@ function bearerOf(header: string | undefined): string | null {
   return /^Bearer ([\x21-\x7e]+)$/i.exec(header)?.[1] ?? null;
 }
 
-function callerOf({ tenantId, tenant, name, role, queues, slots }: ApiToken, credential: string): Caller | null {
+function callerOf(token: ApiToken, credential: string): Caller | null {
+  const { tenantId, tenant, name, role, queues, slots, serves } = token;
   if (!(ROLES as readonly string[]).includes(role)) return null;
-  return { tenantId, tenant, role: role as Role, actor: `token:${name}` as Actor, credential, work: { queues, slots } };
+  const { isSuspended, mayBeCritical, defaultPriority } = token;
+  return {
+    ...{ tenantId, tenant, role: role as Role, actor: `token:${name}` as Actor, credential },
+    ...{ isSuspended, mayBeCritical, defaultPriority, work: { queues, slots, serves } },
+  };
 }

@@ -1,6 +1,7 @@
-import type { Change } from '@signalbox/engine';
+import { CHANGE_KINDS, type Change } from '@signalbox/engine';
 import { expect, test } from 'vitest';
-import { describe } from './describe.ts';
+import { describe, type Told } from './describe.ts';
+import { Names } from './names.ts';
 
 const claim = { runId: 64, taskNo: 3, attemptNo: 2, fence: 2, workerId: 'w2', notes: '{}' };
 const ended = {
@@ -29,4 +30,21 @@ test.each([
   ],
 ] as const)('what becomes of a speculative attempt is told as of any, with a mark: $kind', (change, kind, details) => {
   expect(describe(change as unknown as Change)).toMatchObject({ kind, taskNo: 3, details });
+});
+
+test('each kind that is told names a run, a dag or a tenant', () => {
+  for (const { kind, fields, event } of CHANGE_KINDS) {
+    const isNamed = 'runId' in fields || ('shard' in fields && 'dagId' in fields) || 'tenantId' in fields;
+    if (!isNamed)
+      expect(
+        event({ kind } as Change, () => null),
+        kind,
+      ).toBeNull();
+  }
+});
+
+test('what belongs to a tenant and to no dag is told to that tenant', async () => {
+  const names = new Names({} as ConstructorParameters<typeof Names>[0]);
+  const told = { kind: 'breaker.set', at: 1, about: { tenantId: 7 }, taskNo: null, details: {} } as unknown as Told;
+  expect(await names.nameAll([told])).toEqual([{ tenantId: 7, dag: null, run: null, task: null }]);
 });

@@ -14,7 +14,8 @@ import type { Told } from './describe.ts';
 
 export interface Named {
   readonly tenantId: TenantId;
-  readonly dag: string;
+  /** Null for what belongs to no dag. */
+  readonly dag: string | null;
   readonly run: string | null;
   readonly task: string | null;
 }
@@ -70,12 +71,14 @@ export class Names {
   }
 
   #dagOf({ about }: Told): { shard: ShardNo; dagId: DagId } | null {
-    if (!('runId' in about)) return about;
+    if ('dagId' in about) return about;
+    if (!('runId' in about)) return null;
     const run = this.#runs.get(about.runId);
     return run === undefined ? null : { shard: shardOfRun(about.runId), dagId: run.dagId };
   }
 
   async #name(told: Told): Promise<Named | null> {
+    if ('tenantId' in told.about) return { tenantId: told.about.tenantId, dag: null, run: null, task: null };
     const key = this.#dagOf(told);
     const dag = key === null ? undefined : this.#dags.get(keyOf(key));
     if (dag === undefined) return null;

@@ -103,6 +103,12 @@ export function bytesOf({ params, upstream, map, references, checkpoint }: Assig
   return bytes;
 }
 
+/** A token of the fleet serves those that it lists, or all; any other its own tenant (I65). */
+function tenantsOf({ tenantId, work }: Caller): WorkerHello['tenants'] {
+  if (work.serves === null) return [tenantId];
+  return work.serves.length === 0 ? null : work.serves;
+}
+
 export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
   const refuse = (path: string, message: string): never => {
     throw new SignalboxError('BAD_REQUEST', { problems: [{ path: `hello.${path}`, message }] });
@@ -118,6 +124,7 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
   return {
     workerId: workerIdOf(caller, hello.workerId),
     tenantId: caller.tenantId,
+    tenants: tenantsOf(caller),
     name: hello.name,
     queues: [...new Set(hello.queues)] as QueueName[],
     slots: hello.slots,

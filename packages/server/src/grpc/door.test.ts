@@ -79,6 +79,7 @@ test('hello is answered with a welcome that names the gateways, first of all', a
     dataAddress: servicesAddress,
     pingMs: 1000,
     workerId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    shared: false,
   });
   expect(messages[0]?.epochs).toHaveLength(64);
   stream.cancel();

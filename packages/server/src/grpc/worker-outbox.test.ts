@@ -4,7 +4,8 @@ import type { GatewayMessageParts } from '@signalbox/protocol/grpc';
 import { expect, test } from 'vitest';
 import { WorkerOutbox } from './worker-outbox.ts';
 
-const welcome = { nodeId: 'n', heartbeatMs: 1, leaseMs: 2, gateways: [], dataAddress: '', pingMs: 0, workerId: 'w' };
+const named = { nodeId: 'n', workerId: 'w', shared: false };
+const welcome = { ...named, heartbeatMs: 1, leaseMs: 2, gateways: [], dataAddress: '', pingMs: 0 };
 const claim = (no: number): ClaimRef => ({
   runId: no as RunId,
   taskNo: 0 as TaskNo,

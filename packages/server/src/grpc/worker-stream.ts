@@ -30,7 +30,7 @@ import { type EndReason, WorkerOutbox } from './worker-outbox.ts';
 export interface WorkerStreamPorts {
   readonly bearers: Bearers;
   readonly gateway: () => Host['gateway'] | null;
-  readonly welcome: () => Omit<Welcome, 'workerId'>;
+  readonly welcome: () => Omit<Welcome, 'workerId' | 'shared'>;
   readonly tell: Tell;
   /** The slots of all workers of this server. */
   readonly slots: TakenSlots;
@@ -129,6 +129,11 @@ class WorkerStream {
     tellHost(says, message);
   }
 
+  /** A token of the fleet: also one that serves a single tenant today keeps it apart from those of tomorrow. */
+  get #isShared(): boolean {
+    return this.#caller.work.serves !== null;
+  }
+
   /** Here and not in the host: a ping asks whether this process goes on, and nothing else. */
   #answerPing(no: number): void {
     this.#outbox?.pingAnswered(no);
@@ -136,7 +141,7 @@ class WorkerStream {
     if (welcome.gateways.join() === this.#toldGateways) return;
     // Servers have come or gone since the worker came: it must know where to go should this one hang.
     this.#toldGateways = welcome.gateways.join();
-    this.#outbox?.welcomeAgain({ ...welcome, workerId: this.#workerId });
+    this.#outbox?.welcomeAgain({ ...welcome, workerId: this.#workerId, shared: this.#isShared });
   }
 
   /** Before anything is decoded: more than this no honest worker names in one message (I68). */
@@ -176,7 +181,7 @@ class WorkerStream {
     };
     const welcome = this.#ports.welcome();
     this.#toldGateways = welcome.gateways.join();
-    this.#outbox = new WorkerOutbox(line, { ...welcome, workerId: this.#workerId });
+    this.#outbox = new WorkerOutbox(line, { ...welcome, workerId: this.#workerId, shared: this.#isShared });
     this.#says = gateway.attach(parsed, this.#outbox);
   }
 

@@ -46,8 +46,9 @@ export interface RunLogPage {
 const LATE_MS = 1_000;
 const POLL_MS = 500;
 const SILENT_MS = 15_000;
-/** Lines that come one by one are read a few at a time. */
+/** Lines that come one by one are read a few at a time; those that are all there already, without a pause. */
 const PAUSE_MS = 30;
+const FOLLOWED_LINES = 2_000;
 /** Runs whose tasks' names are remembered, by the sum of their tasks. */
 const NAMES_KEPT = 500_000;
 
@@ -133,7 +134,7 @@ export class LogReader {
     let next = from;
     yield* this.#follow(name, signal, async () => {
       if (pinned.attempt === 'last') pinned = { ...name, attempt: (await this.#lastAttempt(name)) ?? 'last' };
-      const page = await this.attemptPage(pinned, { from: next, limit: 1_000 });
+      const page = await this.attemptPage(pinned, { from: next, limit: FOLLOWED_LINES });
       next = page.next;
       return page;
     });
@@ -142,7 +143,7 @@ export class LogReader {
   async *followRun(name: RunName, from: RunCursor, signal: AbortSignal): AsyncGenerator<RunLogPage, void> {
     let cursor = from;
     yield* this.#follow(name, signal, async () => {
-      const page = await this.runPage(name, { cursor, limit: 1_000 });
+      const page = await this.runPage(name, { cursor, limit: FOLLOWED_LINES });
       cursor = page.next;
       return page;
     });
@@ -167,7 +168,7 @@ export class LogReader {
         }
         if (page.isOver) return;
         if (page.lines.length === 0) await news.wait(POLL_MS);
-        else await pause(PAUSE_MS);
+        else if (page.lines.length < FOLLOWED_LINES / 2) await pause(PAUSE_MS);
       }
     } finally {
       stop();

@@ -25,6 +25,9 @@ const MOST_OPEN = 200;
 const LEAST_LINES = 20;
 /** Attempts that said nothing are passed over, but not without end. */
 const MOST_ROUNDS = 100;
+/** One attempt may say much while the others are silent: it is read on in portions of so many lines. */
+const BURST = 1_000;
+const MOST_READS = 100;
 
 export interface Advance {
   readonly cursor: RunCursor;
@@ -39,7 +42,7 @@ export interface Advance {
 }
 
 export interface Advanced {
-  readonly lines: readonly { readonly attempt: LogAttemptView; readonly line: NumberedLine }[];
+  readonly lines: readonly Line[];
   readonly next: RunCursor;
   /** All attempts that there are were shown to their ends. */
   readonly isAll: boolean;
@@ -70,18 +73,23 @@ export async function advance({ cursor, limit, attempts, isSettled, read, now }:
     if (list.length === 0) break;
     const found = await read(list);
     missing = found.missing;
-    const parts = list.map(({ attempt, from }, i) => ({
-      attempt,
-      isSettled: isSettled(attempt),
-      ...cutAtGap(found.pages[i] ?? { lines: [], hasMore: false }, { from, isSettled: isSettled(attempt), now }),
-    }));
-    const { lines, taken } = interleave(parts, limit);
+    const parts = list.map(({ attempt, from }, i) =>
+      new Part(attempt, isSettled(attempt), from).add(found.pages[i] ?? NOTHING, now),
+    );
+    const lines: Line[] = [];
+    for (let reads = 0; reads < MOST_READS; reads++) {
+      const starving = interleave(parts, lines, limit);
+      if (starving === null) break;
+      // Only that one is read on: lines of the others that were read are still to come.
+      const { attempt, next: from } = starving;
+      const more = await read([{ attempt, from, limit: Math.max(LEAST_LINES, Math.min(limit - lines.length, BURST)) }]);
+      missing = more.missing;
+      if (starving.add(more.pages[0] ?? NOTHING, now).isEmpty) break;
+    }
     let hasClosed = false;
-    for (const [i, part] of parts.entries()) {
-      const count = taken[i] ?? 0;
-      const last = part.lines[count - 1];
-      if (last !== undefined) open.set(part.attempt, last.no + 1);
-      if (part.isSettled && !part.hasMore && count === part.lines.length) hasClosed = open.delete(part.attempt);
+    for (const part of parts) {
+      open.set(part.attempt, part.shown);
+      if (part.isSettled && !part.hasMore && part.isEmpty) hasClosed = open.delete(part.attempt);
     }
     if (lines.length > 0 || !hasClosed) return { lines, next: cursorOf(opened, open), isAll: isAll(), missing };
   }
@@ -93,32 +101,70 @@ export async function advance({ cursor, limit, attempts, isSettled, read, now }:
   }
 }
 
-interface Part extends LogPage {
+interface Line {
   readonly attempt: LogAttemptView;
+  readonly line: NumberedLine;
 }
 
-/** The earliest line first; stops where one of the parts has more than was read, since that may come before all others. */
-function interleave(parts: readonly Part[], limit: number): { lines: Advanced['lines']; taken: number[] } {
-  const taken = parts.map(() => 0);
-  const lines: { attempt: LogAttemptView; line: NumberedLine }[] = [];
-  while (lines.length < limit) {
-    let earliest = -1;
-    for (const [i, part] of parts.entries()) {
-      const line = part.lines[taken[i] ?? 0];
-      if (line === undefined) {
-        if (part.hasMore) return { lines, taken };
-        continue;
-      }
-      const best = parts[earliest]?.lines[taken[earliest] ?? 0];
-      if (best === undefined || line.at < best.at) earliest = i;
-    }
-    const part = parts[earliest];
-    const line = part?.lines[taken[earliest] ?? 0];
-    if (part === undefined || line === undefined) break;
-    lines.push({ attempt: part.attempt, line });
-    taken[earliest] = (taken[earliest] ?? 0) + 1;
+const NOTHING: LogPage = { lines: [], hasMore: false };
+
+/** What was read of an attempt, and how much of that is shown. */
+class Part {
+  readonly attempt: LogAttemptView;
+  readonly isSettled: boolean;
+  #lines: readonly NumberedLine[] = [];
+  #taken = 0;
+  /** The line to read on from, and the one to show next. */
+  next: number;
+  shown: number;
+  hasMore = false;
+
+  constructor(attempt: LogAttemptView, isSettled: boolean, from: number) {
+    this.attempt = attempt;
+    this.isSettled = isSettled;
+    this.next = from;
+    this.shown = from;
   }
-  return { lines, taken };
+
+  get first(): NumberedLine | undefined {
+    return this.#lines[this.#taken];
+  }
+
+  get isEmpty(): boolean {
+    return this.first === undefined;
+  }
+
+  /** Only once all that was read before is shown. */
+  add(page: LogPage, now: number): this {
+    const { lines, hasMore } = cutAtGap(page, { from: this.next, isSettled: this.isSettled, now });
+    this.#lines = lines;
+    this.#taken = 0;
+    this.hasMore = hasMore;
+    this.next = (lines.at(-1)?.no ?? this.next - 1) + 1;
+    return this;
+  }
+
+  take(): NumberedLine {
+    const line = this.#lines[this.#taken++] as NumberedLine;
+    this.shown = line.no + 1;
+    return line;
+  }
+}
+
+/** The earliest line first. Returns a part that has more than was read: its next line may come before all others. */
+function interleave(parts: readonly Part[], lines: Line[], limit: number): Part | null {
+  while (lines.length < limit) {
+    let earliest: Part | null = null;
+    for (const part of parts) {
+      const { first } = part;
+      if (first === undefined) {
+        if (part.hasMore) return part;
+      } else if (earliest?.first === undefined || first.at < earliest.first.at) earliest = part;
+    }
+    if (earliest === null) return null;
+    lines.push({ attempt: earliest.attempt, line: earliest.take() });
+  }
+  return null;
 }
 
 const keyOf = ({ claimedAt, taskNo, attemptNo }: LogAttemptView): AttemptKey => [claimedAt, taskNo, attemptNo];

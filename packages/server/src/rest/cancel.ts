@@ -1,6 +1,7 @@
 /** Cancels a run, or shows what cancelling would do. */
 import { type Cancelled, cancelSchema, parseOr, SignalboxError, type Touched } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
+import { cancelDelayedRun } from './delayed-runs.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { findRun, touch } from './manual.ts';
@@ -21,12 +22,20 @@ export function cancelRoutes(app: FastifyInstance, parts: RestParts): void {
     return once<Cancelled | Touched>(request, parts, {
       target: id,
       ...(force || graceMs !== undefined || dryRun ? { body } : {}),
-      make: async () => {
+      make: async (_key, again) => {
         if (dryRun) {
           const run = await findRun(request, parts, id);
           return touch(request, parts, run, { kind: 'CancelRun', ...how, dryRun }, false);
         }
-        const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
+        let found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
+        if (found === null) {
+          const cancelled = await cancelDelayedRun(request, parts, id);
+          if (cancelled !== null) return cancelled;
+          // It may have begun between the two looks.
+          found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
+        }
+        // An earlier request with this key was cut off after it had cancelled a delayed run.
+        if (found === null && again) return { id, state: 'ended', outcome: 'cancelled' };
         if (found === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
         const command = { kind: 'CancelRun', tenantId, runId: found.runId, ...how, actor } as const;
         const { outcome } = answerOf(

@@ -1,27 +1,19 @@
 import { type RunColumns, TASK_STATES } from '@signalbox/protocol';
-import { createClient } from '@signalbox/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually, type Rig, startRig } from '../testing/rig.ts';
+import { eventually, PLAIN_HANDLERS, type Rig, startRig } from '../testing/rig.ts';
 
 let rig: Rig;
 beforeAll(async () => {
   rig = await startRig();
-  await rig.addWorker({
-    echo: ({ params }: { params: unknown }) => params,
-    fail: () => {
-      throw new Error('on purpose');
-    },
-  });
+  await rig.addWorker(PLAIN_HANDLERS);
 });
 afterAll(() => rig.stop());
 
-const client = () => createClient({ url: rig.servers[0]?.url ?? '', token: rig.token });
-const columnsOf = async (id: string, query = '') =>
-  (await rig.ask('GET', `/v1/runs/${id}/columns${query}`)).body as unknown as RunColumns;
+const columnsOf = (id: string, query = '') => rig.read<RunColumns>(`/v1/runs/${id}/columns${query}`);
 
 test('columns say the same as the run with its tasks', async () => {
   const name = 'columns';
-  await client().deployDag({
+  await rig.client().deployDag({
     name,
     tasks: [
       { name: 'a', handler: 'echo' },
@@ -29,9 +21,9 @@ test('columns say the same as the run with its tasks', async () => {
       { name: 'c', handler: 'echo', needs: ['b', 'a'] },
     ],
   });
-  const { id } = await client().submit(name, { params: { day: 1 } });
-  await client().waitForRun(id);
-  const run = await client().getRun(id);
+  const { id } = await rig.client().submit(name, { params: { day: 1 } });
+  await rig.client().waitForRun(id);
+  const run = await rig.client().getRun(id);
   const { columns, shape, ...head } = await columnsOf(id, '?shape=true');
   const { tasks, ...summary } = run;
   expect(head).toMatchObject({ ...summary, instances: {} });
@@ -46,7 +38,7 @@ test('columns say the same as the run with its tasks', async () => {
 });
 
 test('columns say why a run waits, and count the items of maps', async () => {
-  await client().deployDag({
+  await rig.client().deployDag({
     name: 'waiting',
     tasks: [
       { name: 'items', handler: 'echo' },
@@ -59,7 +51,7 @@ test('columns say why a run waits, and count the items of maps', async () => {
       },
     ],
   });
-  const { id } = await client().submit('waiting', { params: [1, 2, 3] });
+  const { id } = await rig.client().submit('waiting', { params: [1, 2, 3] });
   await eventually(async () => (await columnsOf(id)).instances['1']?.total === 3);
   const { why, instances } = await columnsOf(id);
   expect(instances['1']).toEqual({ total: 3, states: { ready: 3 } });
@@ -72,9 +64,9 @@ test('a run of another id is not found', async () => {
 });
 
 test('a list of dags has as many recent runs of each as was asked for, newest first', async () => {
-  await client().deployDag({ name: 'often', tasks: [{ name: 'a', handler: 'echo' }] });
+  await rig.client().deployDag({ name: 'often', tasks: [{ name: 'a', handler: 'echo' }] });
   const ids: string[] = [];
-  for (let i = 0; i < 4; i++) ids.unshift((await client().submit('often')).id);
+  for (let i = 0; i < 4; i++) ids.unshift((await rig.client().submit('often')).id);
   const recentOf = async (query: string) => {
     const { body } = await rig.ask('GET', `/v1/dags${query}`);
     const often = body.items.find(({ name }) => name === 'often') as unknown as { recentRuns: { id: string }[] };
@@ -83,4 +75,14 @@ test('a list of dags has as many recent runs of each as was asked for, newest fi
   expect(await recentOf('?recent=3')).toEqual(ids.slice(0, 3));
   expect(await recentOf('')).toEqual(ids.slice(0, 1));
   expect((await rig.ask('GET', '/v1/dags?recent=1000')).status).toBe(400);
+});
+
+test('a run that was asked for later has columns without tasks, and real ones once it has begun', async () => {
+  await rig.client().deployDag({ name: 'later', tasks: [{ name: 'a', handler: 'echo' }] });
+  const { id } = await rig.client().submit('later', { delay: '1500ms', params: { day: 1 } });
+  const waiting = await columnsOf(id, '?shape=true');
+  expect(waiting).toMatchObject({ id, state: 'scheduled', params: { day: 1 }, columns: { state: [] } });
+  expect(waiting.shape?.names).toEqual([]);
+  await rig.client().waitForRun(id);
+  expect((await columnsOf(id)).columns.state).toHaveLength(1);
 });

@@ -4,14 +4,17 @@ import {
   parseOr,
   type RunColumns,
   type RunShape,
+  type RunView,
   runColumnsQuerySchema,
   SignalboxError,
+  TASK_STATE_LOOKS,
   TASK_STATES,
 } from '@signalbox/protocol';
 import type { RunDetails, RunOutline } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
 import { toIso } from '../iso-instants.ts';
 import { systemClock } from '../ports/clock.ts';
+import { readDelayedRun } from './delayed-runs.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import type { RestParts } from './rest-parts.ts';
@@ -23,7 +26,9 @@ import { whyRunWaits } from './why.ts';
 const PARAMS_BYTES = 1024 * 1024;
 /** Why a run waits is found among so many of the tasks that could tell. */
 const TASKS_ASKED = 40;
-const TELLING: ReadonlySet<string> = new Set(['running', 'ready', 'retrying', 'waiting', 'expanded']);
+const TELLING: ReadonlySet<string> = new Set(
+  TASK_STATES.filter((state) => state !== 'blocked' && !TASK_STATE_LOOKS[state].isTerminal),
+);
 export const STATE_PLACE = new Map<string, number>(TASK_STATES.map((state, place) => [state, place]));
 
 export function columnRoutes(app: FastifyInstance, parts: RestParts): void {
@@ -41,7 +46,11 @@ export function columnRoutes(app: FastifyInstance, parts: RestParts): void {
       return nos;
     };
     const run = await fromDatabase(() => queries.getRun(tenantId, id, choose), request.log);
-    if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+    if (run === null) {
+      const delayed = await readDelayedRun(request, parts, id);
+      if (delayed === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+      return notBegun(delayed, shape === 'true');
+    }
     const known: TasksRead = read ?? tasksOf(run);
     const below = run.spec.tasks.length;
     const params = { uid: run.uid, bytesLimit: PARAMS_BYTES, taskNos: [-1 as TaskNo] };
@@ -60,6 +69,17 @@ export function columnRoutes(app: FastifyInstance, parts: RestParts): void {
       shape: shape === 'true' ? shapeOf(run.spec) : null,
     } satisfies RunColumns;
   });
+}
+
+/** A delayed run has no tasks before its time. */
+function notBegun({ tasks: _, ...run }: RunView, withShape: boolean): RunColumns {
+  return {
+    ...run,
+    columns: { state: [], attempt: [], claimedMs: [], startedMs: [], endedMs: [] },
+    instances: {},
+    at: toIso(systemClock.wall()),
+    shape: withShape ? { names: [], groups: [], group: [], role: [], kind: [], edges: [] } : null,
+  };
 }
 
 /** Those that run come first: with one of them the run does not wait. */

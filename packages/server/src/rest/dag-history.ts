@@ -1,4 +1,5 @@
 /** The past and the future of one dag: its runs by tasks, how long they took, and when it fires next. */
+import type { TenantId } from '@signalbox/engine';
 import {
   type DagGrid,
   type DagHistory,
@@ -7,15 +8,16 @@ import {
   type FiringPage,
   listFiringsSchema,
   parseOr,
+  SignalboxError,
 } from '@signalbox/protocol';
-import type { DagGridRows } from '@signalbox/store';
+import type { DagDetails, DagGridRows } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
 import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { STATE_PLACE } from './columns.ts';
 import { type DagRequest, findDag } from './dags.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
-import { nextWindowsOf, offsetMinutesAt } from './next-window.ts';
+import { nextFiringsOf, offsetMinutesAt, type ShownSchedule } from './next-window.ts';
 import type { RestParts } from './rest-parts.ts';
 import { roleOf } from './task-role.ts';
 import { stateOf, tasksOf } from './views.ts';
@@ -47,16 +49,29 @@ export function dagHistoryRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 
   app.get('/v1/dags/:name/firings', async (request: DagRequest) => {
-    const { count } = parseOr(listFiringsSchema, request.query, 'BAD_REQUEST');
-    const { dagId, schedule } = await findDag(request, parts);
-    const instants = schedule === null ? [] : nextWindowsOf({ dagId, ...schedule }, count);
-    const items = instants.map((at) => ({
-      firesAt: toIso(at),
-      offsetMinutes: offsetMinutesAt(schedule?.spec.zone ?? 'UTC', at),
+    const { tenantId } = callerOf(request);
+    const { count, schedule: named } = parseOr(listFiringsSchema, request.query, 'BAD_REQUEST');
+    const { name: dagName, ...dag } = await findDag(request, parts);
+    const schedule = named === undefined ? firstOf(dag) : await fromDatabase(() => find(tenantId, named), request.log);
+    if (named !== undefined && schedule === null)
+      throw new SignalboxError('SCHEDULE_NOT_FOUND', { dag: dagName, reason: named });
+    const firings = schedule === null ? [] : nextFiringsOf(schedule, count);
+    const items = firings.map(({ firesAt, local, note }) => ({
+      firesAt: toIso(firesAt),
+      offsetMinutes: offsetMinutesAt(schedule?.spec.zone ?? 'UTC', firesAt),
+      local,
+      note,
     }));
     return { items, cursor: null } satisfies FiringPage;
+
+    function find(of: TenantId, name: string): Promise<ShownSchedule | null> {
+      return queries.findSchedule(of, { dagName, name });
+    }
   });
 }
+
+const firstOf = ({ dagId, schedules: [first] }: Pick<DagDetails, 'dagId' | 'schedules'>): ShownSchedule | null =>
+  first === undefined ? null : { dagId, ...first };
 
 /** Runs that share a spec share a shape. */
 function gridAnswer({ runs, isCut }: DagGridRows): DagGrid {

@@ -24,13 +24,13 @@ import {
 } from '@signalbox/protocol';
 import type { DagView, RunView, VersionSummary as VersionRow } from '@signalbox/store';
 import { toIso, toIsoOrNull } from '../iso-instants.ts';
-import { nextWindowOf, type ShownSchedule } from './next-window.ts';
+import { localText, nextWindowOf, type ShownSchedule, zoneOf } from './next-window.ts';
 import { roleOf } from './task-role.ts';
 import { runSummary } from './views.ts';
 
 /** `recent`: its newest runs, newest first. */
 export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAnswer {
-  const { schedule } = dag;
+  const schedules = dag.schedules.map((schedule) => scheduleAnswer({ dagId: dag.dagId, ...schedule }));
   return {
     name: dag.name,
     version: dag.versionNo,
@@ -39,7 +39,8 @@ export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAns
     maxActiveRuns: dag.maxActiveRuns,
     maxActiveTasks: dag.maxActiveTasks,
     taskCount: dag.taskCount,
-    schedule: schedule === null ? null : scheduleAnswer({ dagId: dag.dagId, ...schedule }),
+    schedule: soonestOf(schedules) ?? schedules[0] ?? null,
+    scheduleCount: dag.scheduleCount,
     description: dag.description,
     tags: [...dag.tags],
     owner: dag.owner,
@@ -54,6 +55,11 @@ export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAns
   };
 }
 
+function soonestOf(schedules: readonly ScheduleView[]): ScheduleView | undefined {
+  const firing = schedules.flatMap((schedule) => (schedule.nextAt === null ? [] : [{ schedule, at: schedule.nextAt }]));
+  return firing.sort((a, b) => (a.at < b.at ? -1 : 1))[0]?.schedule;
+}
+
 function lastRunAnswer(run: RunView): NonNullable<DagAnswer['lastRun']> {
   const { id, state, outcome, createdAt, endedAt } = runSummary(run);
   return { id, state, outcome, createdAt, endedAt };
@@ -61,7 +67,9 @@ function lastRunAnswer(run: RunView): NonNullable<DagAnswer['lastRun']> {
 
 export function scheduleAnswer(schedule: ShownSchedule & { fault: string | null }): ScheduleView {
   const { name, spec, paused, fault } = schedule;
-  return { name, ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(nextWindowOf(schedule)) };
+  const next = nextWindowOf(schedule);
+  const nextLocal = next === null ? null : localText(zoneOf(schedule), next);
+  return { name, ...scheduleSettings(spec), paused, fault, nextAt: toIsoOrNull(next), nextLocal };
 }
 
 /** A schedule that was deployed before `overlap` existed does not have it. */
@@ -163,8 +171,15 @@ function tasksOf(spec: DagSpec, tasks: DagSpec['tasks'] = []): TaskSpecView[] {
     of: spec.tasks[task.undoes ?? task.hook?.of ?? -1]?.name ?? null,
     retries: task.retry,
     timeoutMs: task.timeoutMs,
+    limits: limitsOf(task),
     work: (task.work as TaskSpecView['work'] | undefined) ?? null,
   }));
+}
+
+function limitsOf(task: DagSpec['tasks'][number]): TaskSpecView['limits'] {
+  const { memoryBytes, onResource, queueTimeoutMs, stuckMs, totalTimeoutMs, softTimeoutMs } = task;
+  const all = { memoryBytes, onResource, queueTimeoutMs, stuckMs, totalTimeoutMs, softTimeoutMs };
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
 function kindOf(work: unknown): TaskSpecView['kind'] {

@@ -3,10 +3,13 @@ import { type DagSpec, type DeployDag, type RetireDag, triggersOf, type VersionN
 import {
   contentHash,
   type DagDetails as DagDetailsAnswer,
+  type DagLabels,
+  type DagNamePage,
   type DagPage,
   type DagRetired,
   type Deployed,
   deployQuerySchema,
+  listDagNamesSchema,
   listDagsSchema,
   nameSchema,
   pageQuerySchema,
@@ -16,8 +19,10 @@ import {
   type VersionPage,
   type VersionView,
 } from '@signalbox/protocol';
+import { HIDDEN_DAG_PREFIX } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { breakerView } from './breakers.ts';
+import { guardCritical, usesCritical, withPriority } from './critical.ts';
 import { firstShard } from './dag-lookup.ts';
 import { dagAnswer, graphOf, scheduleSettings, triggerAnswer, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
@@ -25,8 +30,25 @@ import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
 
+/** The dags of jobs are the server's own. */
+function refuseHidden(name: string): void {
+  if (!name.startsWith(HIDDEN_DAG_PREFIX)) return;
+  throw badRequest('name', `must not begin with ${HIDDEN_DAG_PREFIX}: such dags are made for jobs`);
+}
+
 export type DagRequest = FastifyRequest<{ Params: { name: string } }>;
 type VersionRequest = FastifyRequest<{ Params: { name: string; no: string } }>;
+
+type Filter = Pick<ReturnType<typeof listDagNamesSchema.parse>, 'retired' | 'tag' | 'owner' | 'q' | 'show' | 'hidden'>;
+
+const filterOf = ({ retired, tag, owner, q, show, hidden }: Filter) => ({
+  hidden: hidden === 'true',
+  retired: retired === 'true',
+  tag: tag ?? null,
+  owner: owner ?? null,
+  words: (q ?? '').split(/\s+/).filter((word) => word !== ''),
+  show: show ?? null,
+});
 
 const DEPLOY_BYTES = 8 * 1024 * 1024;
 /** Shown with one dag. */
@@ -37,11 +59,13 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, dags } = parts;
 
   app.put('/v1/dags/:name', { bodyLimit: DEPLOY_BYTES }, async (request: DagRequest) => {
-    const { name, spec } = toDagSpec(request.body);
+    const { name, spec } = toDagSpec(withPriority(request.body, callerOf(request)));
     if (name !== request.params.name) throw badRequest('name', 'must be the name in the path');
+    refuseHidden(name);
     const hash = contentHash(spec);
     const { source } = parseOr(deployQuerySchema, request.query, 'BAD_REQUEST');
     // Beside the hash: the same definition from another folder is the same version.
+    await guardCritical(request, parts, { isCritical: usesCritical(spec as DagSpec), target: name });
     const sourced = source === undefined ? (spec as DagSpec) : { ...(spec as DagSpec), source };
     return once<Deployed>(request, parts, {
       target: name,
@@ -72,6 +96,7 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
   app.delete('/v1/dags/:name', async (request: DagRequest) => {
     const { tenantId, actor } = callerOf(request);
     const name = dagNameOf(request);
+    refuseHidden(name);
     return once<DagRetired>(request, parts, {
       target: name,
       make: async () => {
@@ -86,13 +111,25 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/dags', async (request) => {
     const { tenantId } = callerOf(request);
-    const { cursor, limit, retired, recent, tag, owner } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
-    const filter = { retired: retired === 'true', tag: tag ?? null, owner: owner ?? null };
-    const list = { after: cursor ?? null, limit, ...filter };
+    const { cursor, limit, recent, ...filter } = parseOr(listDagsSchema, request.query, 'BAD_REQUEST');
+    const list = { after: cursor ?? null, limit, ...filterOf(filter) };
     const found = await fromDatabase(() => queries.listDags(tenantId, list), request.log);
     const last = await fromDatabase(() => queries.lastRuns(tenantId, found, recent), request.log);
     const items = found.map((dag) => dagAnswer(dag, last.get(dag.dagId)));
     return { items, cursor: found.length < limit ? null : (found.at(-1)?.name ?? null) } satisfies DagPage;
+  });
+
+  app.get('/v1/dag-names', async (request) => {
+    const { tenantId } = callerOf(request);
+    const filter = filterOf(parseOr(listDagNamesSchema, request.query, 'BAD_REQUEST'));
+    const items = await fromDatabase(() => queries.listDagNames(tenantId, filter), request.log);
+    return { items, cursor: null } satisfies DagNamePage;
+  });
+
+  app.get('/v1/dag-labels', async (request) => {
+    const { tenantId } = callerOf(request);
+    const { tags, owners } = await fromDatabase(() => queries.listDagLabels(tenantId), request.log);
+    return { tags: [...tags], owners: [...owners] } satisfies DagLabels;
   });
 
   app.get('/v1/dags/:name', async (request: DagRequest) => {

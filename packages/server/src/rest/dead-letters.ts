@@ -18,7 +18,7 @@ import {
   replayDeadLettersSchema,
   SignalboxError,
 } from '@signalbox/protocol';
-import type { DeadLetterCursor, DeadLetterFilter, DeadLetterRow } from '@signalbox/store';
+import { type DeadLetterCursor, type DeadLetterFilter, type DeadLetterRow, isOwnRunId } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso } from '../iso-instants.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
@@ -201,7 +201,10 @@ async function findDeadLetter(request: DeadLetterRequest, { queries }: RestParts
   const { tenantId } = callerOf(request);
   const id = parseOr(deadLetterIdSchema, request.params.letter, 'BAD_REQUEST');
   const [uid = '', taskNo, attemptNo] = id.toLowerCase().split('.');
-  const key = { shard: shardIn(uid), uid, taskNo: Number(taskNo), attemptNo: Number(attemptNo) };
+  const shard = isOwnRunId(uid)
+    ? await fromDatabase(() => queries.shardOfOwnRunId(tenantId, uid), request.log)
+    : shardIn(uid);
+  const key = { shard, uid, taskNo: Number(taskNo), attemptNo: Number(attemptNo) };
   const isPossible = key.shard !== null && key.taskNo < 2 ** 31 && key.attemptNo < 2 ** 31;
   const found = isPossible
     ? await fromDatabase(() => queries.findDeadLetter(tenantId, { ...key, shard: key.shard as ShardNo }), request.log)

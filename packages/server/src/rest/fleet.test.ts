@@ -1,6 +1,5 @@
 /** What waits and what runs, as the servers tell it. */
 import type { HeldAttemptPage, QueuePage, Storage } from '@signalbox/protocol';
-import { createClient } from '@signalbox/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
@@ -10,22 +9,20 @@ beforeAll(async () => {
 });
 afterAll(() => rig.stop());
 
-const client = () => createClient({ url: rig.servers[0]?.url ?? '', token: rig.token });
-const read = async <T>(path: string): Promise<T> => (await rig.ask('GET', path)).body as unknown as T;
 const hold = ({ signal }: { signal: AbortSignal }) =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 test('queues have what waits in them, also those that no worker serves', async () => {
   await rig.addWorker({ hold }, { name: 'small', slots: 2, queues: ['default', 'spare'] });
-  await client().deployDag({
+  await rig.client().deployDag({
     name: 'crowd',
     tasks: [
       ...Array.from({ length: 5 }, (_, no) => ({ name: `t${no}`, handler: 'hold' })),
       { name: 'alone', handler: 'hold', queue: 'gpu' },
     ],
   });
-  const { id } = await client().submit('crowd');
-  const queues = () => read<QueuePage>('/v1/queues');
+  const { id } = await rig.client().submit('crowd');
+  const queues = () => rig.read<QueuePage>('/v1/queues');
   await eventually(async () => (await queues()).items.find(({ name }) => name === 'default')?.running === 2);
   expect(await queues()).toEqual({
     items: [
@@ -37,8 +34,8 @@ test('queues have what waits in them, also those that no worker serves', async (
     missing: [],
   });
 
-  const [worker] = (await client().listWorkers()).items;
-  const held = await read<HeldAttemptPage>(`/v1/workers/${worker?.id}/attempts`);
+  const [worker] = (await rig.client().listWorkers()).items;
+  const held = await rig.read<HeldAttemptPage>(`/v1/workers/${worker?.id}/attempts`);
   expect(held).toMatchObject({ cursor: null, more: 0 });
   expect(held.items).toHaveLength(2);
   for (const one of held.items) {
@@ -48,14 +45,14 @@ test('queues have what waits in them, also those that no worker serves', async (
 });
 
 test('items of a map are named as everywhere', async () => {
-  await client().deployDag({
+  await rig.client().deployDag({
     name: 'mapped',
     tasks: [{ name: 'each', handler: 'hold', map: [10, 20], queue: 'spare' }],
   });
-  const { id } = await client().submit('mapped');
-  const [worker] = (await client().listWorkers()).items;
+  const { id } = await rig.client().submit('mapped');
+  const [worker] = (await rig.client().listWorkers()).items;
   const names = async () =>
-    (await read<HeldAttemptPage>(`/v1/workers/${worker?.id}/attempts`)).items
+    (await rig.read<HeldAttemptPage>(`/v1/workers/${worker?.id}/attempts`)).items
       .filter(({ run }) => run === id)
       .map(({ task }) => task)
       .sort();
@@ -69,7 +66,7 @@ test('a worker that is not there runs nothing that could be listed', async () =>
 });
 
 test('storage has the sizes of the database and its tables, with partitions, and the room on the disk', async () => {
-  const { databaseBytes, tables, logBytes, disk } = await read<Storage>('/v1/storage');
+  const { databaseBytes, tables, logBytes, disk } = await rig.read<Storage>('/v1/storage');
   const names = tables.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['run', 'task', 'journal', 'dag_version']));
   expect(names.filter((name) => /_d\d+$/.test(name))).toEqual([]);

@@ -71,6 +71,8 @@ export async function authenticate(request: FastifyRequest, { bearers, requests 
   if (operation !== undefined && !operation.roles.includes(caller.role)) {
     throw new SignalboxError('FORBIDDEN', { action: operation.action });
   }
+  const isRead = request.method === 'GET' || request.method === 'HEAD' || operation?.isRead === true;
+  if (caller.isSuspended && !isRead) throw new SignalboxError('TENANT_SUSPENDED', { tenant: caller.tenant });
 }
 
 /** Whom the header names, or else the cookie. */

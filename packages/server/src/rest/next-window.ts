@@ -2,12 +2,14 @@
 import {
   compileTimetable,
   type DagId,
+  type Firing,
   type Instant,
   previewFirings,
   type ScheduleSpec,
   spreadSeedOf,
   windowAfter,
 } from '@signalbox/engine';
+import { toIso } from '../iso-instants.ts';
 import { zoneData } from '../zones/edge-zones.ts';
 
 export interface ShownSchedule {
@@ -29,14 +31,30 @@ export function nextWindowOf(schedule: ShownSchedule): Instant | null {
 }
 
 /** The next ones after what was decided, also of a schedule that is paused. */
-export function nextWindowsOf(schedule: ShownSchedule, count: number): Instant[] {
+export function nextFiringsOf(schedule: ShownSchedule, count: number): Firing[] {
   const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
   if (!compiled.ok) return [];
-  return previewFirings(compiled.timetable, schedule.decidedUntil, count, zoneData).map(({ firesAt }) => firesAt);
+  const options = { firedSoFar: schedule.fired };
+  return previewFirings(compiled.timetable, schedule.decidedUntil, count, zoneData, options);
 }
 
 /** How far the clock of a zone is ahead of UTC. */
 export function offsetMinutesAt(zone: string, at: Instant): number {
   const { initialOffsetMs, transitions } = zoneData(zone, at, at);
   return (transitions.findLast(({ atMs }) => atMs <= at)?.offsetMs ?? initialOffsetMs) / 60_000;
+}
+
+/** That of its expression, where that names one. */
+export function zoneOf(schedule: ShownSchedule): string {
+  const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
+  return compiled.ok ? compiled.timetable.zone : schedule.spec.zone;
+}
+
+/** What a clock in the zone shows, with its distance from UTC. */
+export function localText(zone: string, at: Instant): string {
+  const minutes = offsetMinutesAt(zone, at);
+  const local = toIso(at + minutes * 60_000).replace(/(\.000)?Z$/, '');
+  if (minutes === 0) return `${local}Z`;
+  const two = (part: number) => String(Math.floor(part)).padStart(2, '0');
+  return `${local}${minutes < 0 ? '-' : '+'}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)}`;
 }

@@ -19,6 +19,8 @@ afterAll(() => rig.stop());
 const client = () => createClient({ url: rig.servers[0]?.url ?? '', token: rig.token });
 const definition = (name: string, more: object = {}) => ({ name, tasks: [{ name: 'a', handler: 'echo' }], ...more });
 
+const newJob = async () => (await client().createJob({ run: 'true', queue: 'nobody', delay: '1d' })).id;
+
 interface Change {
   readonly path: string;
   readonly body?: object;
@@ -71,6 +73,24 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
   deleteSchedule: async (name) => ({ path: `/v1/dags/${name}/schedules/${await scheduleOf(name)}` }),
   pauseOneSchedule: async (name) => ({ path: `/v1/dags/${name}/schedules/${await scheduleOf(name)}/pause` }),
   resumeOneSchedule: async (name) => ({ path: `/v1/dags/${name}/schedules/${await scheduleOf(name)}/resume` }),
+  createJob: async (name) => ({
+    path: '/v1/jobs',
+    body: { run: 'true', queue: 'nobody', delay: '1d', name },
+    other: { run: 'true', queue: 'nobody', delay: '2d', name },
+  }),
+  createJobs: async (name) => {
+    const of = (every: string) => ({
+      jobs: [
+        { run: 'true', queue: 'nobody', name },
+        { run: 'true', queue: 'nobody', every },
+      ],
+    });
+    return { path: '/v1/jobs/batch', body: of('1h'), other: of('2h') };
+  },
+  pauseJob: async () => ({ path: `/v1/jobs/${await newJob()}/pause` }),
+  resumeJob: async () => ({ path: `/v1/jobs/${await newJob()}/resume` }),
+  cancelJob: async () => ({ path: `/v1/jobs/${await newJob()}/cancel` }),
+  deleteJob: async () => ({ path: `/v1/jobs/${await newJob()}` }),
   startBackfill: async (name) => {
     await client().deployDag(definition(name, { schedule: { cron: '0 0 1 1 *' } }));
     const range = { from: '2024-01-01T00:00:00Z', to: '2025-06-01T00:00:00Z' };
@@ -125,6 +145,23 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     await client().createToken({ name, role: 'viewer' });
     return { path: `/v1/tokens/${name}/revoke` };
   },
+  createTenant: async (name) => ({
+    path: '/v1/tenants',
+    body: { name: tenantName(name) },
+    other: { name: tenantName(name), weight: 2 },
+  }),
+  changeTenant: async (name) => ({
+    path: `/v1/tenants/${await tenantOf(name)}`,
+    body: { weight: 2 },
+    other: { weight: 3 },
+  }),
+  suspendTenant: async (name) => ({
+    path: `/v1/tenants/${await tenantOf(name)}/suspend`,
+    body: { reason: 'unpaid' },
+    other: { reason: 'on request' },
+  }),
+  resumeTenant: async (name) => ({ path: `/v1/tenants/${await tenantOf(name)}/resume` }),
+  deleteTenant: async (name) => ({ path: `/v1/tenants/${await tenantOf(name)}` }),
   createLoginLink: async () => ({ path: '/v1/login-links', body: {} }),
   runRetention: async () => ({ path: '/v1/retention/run' }),
   clearTasks: async (name) => ({ path: `/v1/runs/${await failedRun(name)}/clear`, body: { tasks: ['a'] } }),
@@ -164,6 +201,12 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     return { path: `/v1/runs/${id}/callbacks` };
   },
 };
+
+const tenantName = (name: string): string => name.toLowerCase();
+
+async function tenantOf(name: string): Promise<string> {
+  return (await client().createTenant({ name: tenantName(name) })).name;
+}
 
 async function scheduleOf(name: string): Promise<string> {
   await client().deployDag(definition(name));
@@ -226,7 +269,8 @@ test.each(changes)(
     }
     const redone = await send();
     expect(redone.status).toBe(first.status);
-    if (id === 'createToken' || id === 'signalEvent') expect(redone.body).toEqual(first.body);
+    const makes = ['createToken', 'signalEvent', 'createJob', 'createJobs'];
+    if (makes.includes(id)) expect(redone.body).toEqual(first.body);
   },
 );
 

@@ -12,12 +12,13 @@ import type { ListRuns, RunDetails, RunOutline, RunPlace } from '@signalbox/stor
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso } from '../iso-instants.ts';
 import { systemClock } from '../ports/clock.ts';
+import { listDelayedRuns, readDelayedRun } from './delayed-runs.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { readQueueFacts } from './queue-facts.ts';
 import type { RestParts } from './rest-parts.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
-import { type RunFacts, whyOf, whyRunWaits } from './why.ts';
+import { type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -33,6 +34,11 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
     const { tenantId, actor } = callerOf(request);
     const query = parseOr(listRunsSchema, request.query, 'BAD_REQUEST');
     const { dag, state, outcome, limit } = query;
+    if (state === 'scheduled') {
+      const isNone = outcome !== undefined || query.parent !== undefined || query.backfill !== undefined;
+      if (isNone) return EMPTY_PAGE;
+      return listDelayedRuns(request, parts, { dag, mine: query.mine === 'true', cursor: query.cursor, limit });
+    }
     // Only ended runs have an outcome that stays.
     if (outcome !== undefined && state !== undefined && state !== 'ended') return EMPTY_PAGE;
     const by = query.mine === 'true' ? actor : undefined;
@@ -64,7 +70,7 @@ export async function readRun(request: RunRequest, parts: RestParts): Promise<Ru
   const { tenantId } = callerOf(request);
   const id = idOf(request);
   const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
-  if (run === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+  if (run === null) return readUnbegun(request, parts, id);
   const hasMaps = run.spec.groups?.some(({ map }) => map !== undefined) === true;
   const some = hasMaps ? { taskNos: [-1, ...run.spec.tasks.keys()] as TaskNo[] } : {};
   const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, ...some };
@@ -73,6 +79,16 @@ export async function readRun(request: RunRequest, parts: RestParts): Promise<Ru
   const progressed = await withProgress(answer.tasks, run, parts);
   const { tasks, facts } = await withWhy(progressed, { run, read, nos: [...progressed.keys()] }, parts, tenantId);
   return { ...answer, tasks, why: whyRunWaits(tasks, facts) };
+}
+
+async function readUnbegun(request: RunRequest, parts: RestParts, id: string): Promise<RunAnswer> {
+  const delayed = await readDelayedRun(request, parts, id);
+  if (delayed !== null) return delayed;
+  // It may have begun between the two looks. Then it is there now.
+  const { tenantId } = callerOf(request);
+  const place = await fromDatabase(() => parts.queries.resolveRun(tenantId, id), request.log);
+  if (place === null) throw new SignalboxError('RUN_NOT_FOUND', { run: id });
+  return readRun(request, parts);
 }
 
 interface Read {
@@ -94,14 +110,40 @@ export async function withWhy(
   const isWaiting = tasks.some(({ state: its }) => its === 'ready' || its === 'retrying' || its === 'expanded');
   const queues = isWaiting ? await readQueueFacts(parts, tenantId) : null;
   const setAsideReason = run.strikeReason;
-  const facts = { state, paused, setAsideReason, maxActiveRuns, maxActiveTasks, queues, now: systemClock.wall() };
+  const requires = run.notes.requires;
+  const required =
+    requires === undefined ? {} : { requires: { of: requires.of.map(({ dag }) => dag), until: toIso(requires.until) } };
+  const facts = {
+    ...required,
+    state,
+    paused,
+    setAsideReason,
+    maxActiveRuns,
+    maxActiveTasks,
+    queues,
+    now: systemClock.wall(),
+  };
   const withReasons = tasks.map((task, i) => {
     const spec = run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
     if (spec === undefined) return task;
     const unmet = task.state === 'blocked' ? unmetOf(spec.needs, run, read) : [];
-    return { ...task, why: whyOf(task, { queue: spec.queue, unmet }, facts) };
+    const past = spec.past === undefined ? {} : pastOf(run, spec);
+    return { ...task, why: whyOf(task, { queue: spec.queue, unmet, ...past }, facts) };
   });
   return { tasks: withReasons, facts };
+}
+
+/** What a task that depends on the past waits for, if it does. */
+function pastOf(
+  { notes, firesAt, spec }: RunDetails,
+  task: RunDetails['spec']['tasks'][number],
+): Pick<TaskFacts, 'past'> {
+  if (firesAt === null) return {};
+  const downstream = task.past === 'downstream';
+  const { past } = notes;
+  if (past === undefined) return { past: { run: null, at: null, downstream } };
+  if (past.at === null || !past.left.includes(spec.tasks.indexOf(task))) return {};
+  return { past: { run: past.run ?? null, at: toIso(past.at), downstream } };
 }
 
 function unmetOf(needs: readonly number[], run: RunDetails, read: TasksRead): { name: string; state: string }[] {
@@ -132,6 +174,7 @@ async function withProgress(
 export interface SomeTasks {
   readonly tasks: RunAnswer['tasks'];
   readonly nos: readonly number[];
+  readonly run: RunDetails;
 }
 
 /** Some of its tasks, with their attempts and outputs; which ones is said when their states are known. Only those are read. */
@@ -156,7 +199,7 @@ export async function readTasksOf(
   const known = read ?? tasksOf(run);
   const progressed = await withProgress(runAnswer(run, payloads, known, nos).tasks, run, parts, nos);
   const { tasks } = await withWhy(progressed, { run, read: known, nos }, parts, tenantId);
-  return { tasks, nos };
+  return { tasks, nos, run };
 }
 
 const EMPTY_PAGE: RunPage = { items: [], cursor: null };

@@ -22,6 +22,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso } from '../iso-instants.ts';
 import { systemClock } from '../ports/clock.ts';
 import { checkerOf } from './checked-items.ts';
+import { guardCritical } from './critical.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { scheduleAnswer } from './dag-views.ts';
 import { type DagRequest, dagNameOf, findDag } from './dags.ts';
@@ -195,6 +196,8 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
     place: DagPlace,
     schedules: readonly ParsedNewSchedule[],
   ): Promise<ScheduleSpec[]> {
+    const isCritical = schedules.some(({ priority }) => priority === 'critical');
+    await guardCritical(request, parts, { isCritical, target: dag });
     const texts = schedules.map(({ params }) => (params === undefined ? null : JSON.stringify(params)));
     const items = texts.map((params) => ({ params, priority: null }));
     const { items: checked } = await checkerOf(request, parts, dag, items)(place);

@@ -37,9 +37,10 @@ export function statsRoutes(app: FastifyInstance, { queries }: RestParts): void 
 
   app.get('/v1/stats/dags', async (request) => {
     const { tenantId } = callerOf(request);
-    const { days } = parseOr(dagStatsQuerySchema, request.query, 'BAD_REQUEST');
+    const { days, dag } = parseOr(dagStatsQuerySchema, request.query, 'BAD_REQUEST');
     const fromHour = Math.floor((systemClock.wall() - days * DAY_MS) / HOUR_MS) + 1;
-    const ended = await fromDatabase(() => queries.endedByDag(tenantId, fromHour), request.log);
+    const names = dag === undefined ? null : [dag].flat();
+    const ended = await fromDatabase(() => queries.endedByDag(tenantId, { fromHour, names }), request.log);
     const byDag = new Map<string, EndedOfDag[]>();
     for (const one of ended) byDag.set(one.dagName, [...(byDag.get(one.dagName) ?? []), one]);
     const items = [...byDag].map(([dag, list]) => ({ dag, ...sumsOf(list) }));

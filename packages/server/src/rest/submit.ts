@@ -8,6 +8,7 @@ import {
   type DeadLetterRef,
   type Instant,
   makeRunUid,
+  type RunUid,
   type SubmitRuns,
   uidOfItem,
 } from '@signalbox/engine';
@@ -31,24 +32,35 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
 import { type CheckedItems, checkerOf } from './checked-items.ts';
+import { guardCritical } from './critical.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { keyIn } from './once.ts';
+import { sendWithOwnId } from './own-run-id.ts';
 import type { RestParts } from './rest-parts.ts';
 
-type Item = SubmitRuns['items'][number];
+/** With the delay as it was asked for: of that the key is made, not of the time that came of it. */
+type Item = SubmitRuns['items'][number] & { readonly delayMs?: number };
 type DagRequest = FastifyRequest<{ Params: { name: string } }>;
 
 const BATCH_BYTES = 8 * 1024 * 1024;
 
 export function submitRoutes(app: FastifyInstance, parts: RestParts): void {
   app.post('/v1/dags/:name/runs', async (request: DagRequest, reply) => {
-    const window = chosenWindow(request.body);
-    const item = window?.item ?? readItem(request.body ?? {}) ?? explainItem(request.body);
-    const { uid, repeated } = await submit(request, parts, [item], window?.window);
-    const isSame = window !== null && repeated;
-    return reply.code(isSame ? 200 : 201).send({ id: uid, ...(isSame ? { repeated } : {}) } satisfies Submitted);
+    const { item, ...single } = readSingle(request.body) ?? {
+      item: readItem(request.body ?? {}) ?? explainItem(request.body),
+    };
+    const { uid, repeated } = await submit(request, parts, [item], single);
+    // A window or an id of the caller's own says itself that it was used before.
+    const isSame = repeated && (single.window !== undefined || single.ownId !== undefined);
+    const scheduledFor = item.at === undefined ? null : await beginsAt(request, parts, { uid, at: item.at, repeated });
+    const answer: Submitted = {
+      id: uid,
+      ...(isSame ? { repeated: true } : {}),
+      ...(scheduledFor === null ? {} : { scheduledFor }),
+    };
+    return reply.code(isSame ? 200 : 201).send(answer);
   });
 
   app.post('/v1/dags/:name/runs/batch', { bodyLimit: BATCH_BYTES }, async (request: DagRequest, reply) => {
@@ -59,20 +71,88 @@ export function submitRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 }
 
-/** Null for a run without a window, which is nearly each. */
-function chosenWindow(body: unknown): { readonly item: Item; readonly window: ChosenWindow } | null {
-  if (typeof body !== 'object' || body === null || !('window' in body || 'schedule' in body)) return null;
-  const { window, schedule = 'default', ...run } = parseOr(submitOneSchema, body, 'BAD_REQUEST');
-  if (window === undefined) throw badRequest('schedule', 'goes with a window');
-  return { item: readItem(run) ?? explainItem(run), window: { schedule, at: fromIso(window) as Instant } };
+/** A request that is made again gets the time that the first one got. */
+async function beginsAt(
+  request: FastifyRequest,
+  { queries }: RestParts,
+  { uid, at, repeated }: { uid: RunUid; at: Instant; repeated: boolean },
+): Promise<string | null> {
+  if (!repeated) return toIso(at);
+  const { tenantId } = callerOf(request);
+  const run = await fromDatabase(() => queries.findDelayedRun(tenantId, uid), request.log);
+  return run === null ? null : toIso(run.at);
 }
 
-async function submit(request: DagRequest, parts: RestParts, items: readonly Item[], window?: ChosenWindow) {
+/** What a single run can have, and one of a batch can't. */
+interface Single {
+  readonly window?: ChosenWindow;
+  /** The caller's own id. */
+  readonly ownId?: RunUid;
+}
+
+const SINGLE_FIELDS = ['window', 'schedule', 'runId'];
+
+/** Null for a run without any of it, which is nearly each. */
+function readSingle(body: unknown): ({ readonly item: Item } & Single) | null {
+  if (typeof body !== 'object' || body === null || !SINGLE_FIELDS.some((field) => field in body)) return null;
+  const { window, schedule = 'default', runId } = parseOr(submitOneSchema, body, 'BAD_REQUEST');
+  const run = Object.fromEntries(Object.entries(body).filter(([field]) => !SINGLE_FIELDS.includes(field)));
+  const item = readItem(run) ?? explainItem(run);
+  if (window === undefined) {
+    if ('schedule' in body) throw badRequest('schedule', 'goes with a window');
+    return { item, ...(runId === undefined ? {} : { ownId: runId as RunUid }) };
+  }
+  if (runId !== undefined) throw badRequest('runId', 'does not go with a window, which names its run');
+  if (item.at !== undefined) throw badRequest('at', 'does not go with a window, which has its time');
+  return { item, window: { schedule, at: fromIso(window) as Instant } };
+}
+
+async function submit(request: DagRequest, parts: RestParts, items: readonly Item[], single: Single = {}) {
   const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
+  const isCritical = items.some(({ priority }) => priority === 'critical');
+  if (isCritical) await guardCritical(request, parts, { isCritical, target: name });
   const known = parts.dags.peek(callerOf(request).tenantId, name);
-  const key = window === undefined ? keyOf(request, items) : null; // The window is the key.
+  const { window, ownId } = single;
+  // A window is a key by itself, and so is an id: with a space in it, it is no key that anybody can send.
+  const key =
+    window !== undefined
+      ? null
+      : ownId === undefined
+        ? keyOf(request, items)
+        : { key: `run ${ownId}`, bodyHash: bodyHashOf(items) };
   const about = window === undefined ? {} : { window: toIso(window.at), schedule: window.schedule };
-  return sendTo(request, parts, { name, place: known, items, key, cause: 'api', ...(window && { window }) }, about);
+  const submission = { name, place: known, items, key, cause: 'api', ...single } as const;
+  return ownId === undefined
+    ? sendTo(request, parts, submission, about)
+    : sendTo(request, parts, submission, about).catch((error: unknown) => {
+        if (!(error instanceof SignalboxError) || error.code !== 'IDEMPOTENCY_CONFLICT') throw error;
+        throw new SignalboxError('RUN_ID_TAKEN', { run: ownId });
+      });
+}
+
+/** One or more runs whose ids are chosen: `uid` is that of the first. Used for jobs, whose items are checked. */
+export function submitNamed(
+  request: FastifyRequest,
+  parts: RestParts,
+  run: { name: string; place: DagPlace; items: readonly Item[]; key: string | null; uid: RunUid },
+) {
+  const { key, items, ...rest } = run;
+  const named = key === null ? null : { key, bodyHash: bodyHashOf(items) };
+  return sendTo(request, parts, { ...rest, items, key: named, cause: 'api' });
+}
+
+/** An item from its parts. */
+export function itemOf(run: {
+  readonly params: string | null;
+  readonly priority: Priority | null;
+  readonly at: string | undefined;
+  readonly delayMs: number | undefined;
+}): Item {
+  const { params, priority, at, delayMs } = run;
+  if (params !== null && isTooLong(params)) throw badRequest('params', `must have at most ${MAX_PARAMS_BYTES} bytes`);
+  if (delayMs !== undefined)
+    return { params, priority, at: (Math.round(systemClock.wall()) + delayMs) as Instant, delayMs };
+  return { params, priority, ...(at === undefined ? {} : { at: fromIso(at) as Instant }) };
 }
 
 export interface OneRun {
@@ -103,6 +183,9 @@ export function submitTo(
 }
 
 interface Submission extends Pick<SubmitRuns, 'items' | 'key' | 'cause' | 'replays' | 'window'> {
+  readonly ownId?: RunUid;
+  /** Of the first run, where it was made before. */
+  readonly uid?: RunUid;
   readonly name: string;
   /** Where the dag was when somebody last looked. */
   readonly place: DagPlace | undefined;
@@ -169,16 +252,21 @@ function isOutOfDate(routed: Routed, isFresh: boolean): boolean {
 }
 
 /** The uid is made here, before anything is sent: a command that is sent again names the same runs (I11). */
-function send(
+async function send(
   request: FastifyRequest,
   parts: RestParts,
   { shard, dagId }: DagPlace,
-  submission: CheckedItems & Pick<SubmitRuns, 'key' | 'cause' | 'replays' | 'window'>,
+  { ownId, uid: made, ...submission }: CheckedItems & Omit<Submission, 'name' | 'place'>,
 ): Promise<Routed> {
   const { tenantId, actor, credential } = callerOf(request);
-  const uid = makeRunUid(shard, systemClock.wall(), randomBits(48), randomBits(26));
-  const command = { kind: 'SubmitRuns', shard, tenantId, dagId, uid, mayRepeat: false, actor, ...submission } as const;
-  return parts.main.command(command, parts.leftMs(request), credential);
+  const uid = ownId ?? made ?? makeRunUid(shard, systemClock.wall(), randomBits(48), randomBits(26));
+  const isDelayed = submission.items.some(({ at }) => at !== undefined);
+  const key = submission.key ?? (isDelayed ? { key: `run ${uid}`, bodyHash: '' } : null);
+  const items = isDelayed ? submission.items.map(({ delayMs: _, ...item }: Item) => item) : submission.items;
+  const named = { kind: 'SubmitRuns', shard, tenantId, dagId, uid, mayRepeat: false, actor } as const;
+  const command = { ...named, ...submission, key, items };
+  const sent = () => parts.main.command(command, parts.leftMs(request), credential);
+  return ownId === undefined ? sent() : sendWithOwnId(request, parts, { tenantId, uid: ownId, shard, dagId }, sent);
 }
 
 /** One key, one body: by what it means, not by how it is written (I11). */
@@ -190,23 +278,35 @@ function keyOf(request: FastifyRequest, items: readonly Item[]): SubmitRuns['key
 
 function bodyHashOf(items: readonly Item[]): string {
   const hash = createHash('sha256');
-  for (const { params, priority, until } of items) {
+  for (const { params, priority, until, at, delayMs } of items) {
     hash.update(`${priority ?? ''} ${params?.length ?? -1} ${params ?? ''};`);
     // Only where there is one: keys of before are still the same.
     if (until !== undefined) hash.update(`until ${until};`);
+    if (at !== undefined) hash.update(delayMs === undefined ? `at ${at};` : `delay ${delayMs};`);
   }
   return hash.digest('hex');
+}
+
+const ITEM_FIELDS: ReadonlySet<string> = new Set(['params', 'priority', 'until', 'at', 'delay']);
+
+/** When it begins; nothing for a run that begins at once, which is nearly each. */
+function timeIn(input: object): Pick<Item, 'at' | 'delayMs'> {
+  if (!('at' in input || 'delay' in input)) return {};
+  const { at, delay } = parseOr(submitSchema, input, 'BAD_REQUEST');
+  if (at !== undefined && delay !== undefined) throw badRequest('delay', 'does not go with at: give one of them');
+  if (delay !== undefined) return { at: (Math.round(systemClock.wall()) + delay) as Instant, delayMs: delay };
+  return at === undefined ? {} : { at: fromIso(at) as Instant };
 }
 
 /** Null when it is not as it should be: then the schema says what is wrong. Four times as fast as the schema alone. */
 function readItem(input: unknown): Item | null {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return null;
-  for (const name in input) if (name !== 'params' && name !== 'priority' && name !== 'until') return null;
+  for (const name in input) if (!ITEM_FIELDS.has(name)) return null;
   const { params, priority, until } = input as { params?: unknown; priority?: unknown; until?: unknown };
   if (priority !== undefined && !PRIORITIES.includes(priority as Priority)) return null;
   const text = params === undefined || params === null ? null : JSON.stringify(params);
   if (text !== null && isTooLong(text)) return null;
-  const item: Item = { params: text, priority: (priority as Priority | undefined) ?? null };
+  const item = { params: text, priority: (priority as Priority | undefined) ?? null, ...timeIn(input) };
   if (until === undefined) return item;
   return nameSchema.safeParse(until).success ? { ...item, until: until as string } : null;
 }

@@ -67,3 +67,41 @@ test('a dag that was deleted takes no runs, is listed on request only, and the n
   const run = await client().waitForRun((await client().submit('gone')).id);
   expect(run.outcome).toBe('succeeded');
 });
+
+test('a task by itself shows what it was given, of params, other tasks and items', async () => {
+  const inputs = {
+    day: '${{ params.day }}',
+    all: '${{ tasks.list.output }}',
+    run: '${{ run.dag }}',
+    text: 'of ${{ params.day }} and ${{ tasks.list.output[1] }}',
+  };
+  const item = { item: '${{ item }}', mine: '${{ tasks.each.output }}' };
+  await client().deployDag({
+    name: 'given',
+    groups: [{ name: 'every', map: '${{ tasks.list.output }}' }],
+    tasks: [
+      { name: 'list', run: 'echo "[10, 20, 30]" > "$SIGNALBOX_OUTPUT"' },
+      { name: 'plain', run: 'true', needs: ['list'], inputs },
+      {
+        name: 'each',
+        group: 'every',
+        run: 'echo "$INPUT_item" > "$SIGNALBOX_OUTPUT"',
+        inputs: { item: '${{ item }}' },
+      },
+      { name: 'after', group: 'every', run: 'true', needs: ['each'], inputs: item },
+      { name: 'sum', run: 'true', inputs: { every: '${{ tasks.each.output }}' }, needs: ['each'], memory: '64MiB' },
+    ],
+  });
+  const { id } = await client().submit('given', { params: { day: 'monday' } });
+  expect((await client().waitForRun(id)).outcome).toBe('succeeded');
+  const given = async (task: string) => (await client().getTask(id, task)).inputs;
+  const known = (values: Record<string, unknown>) =>
+    Object.entries(values).map(([name, value]) => ({ name, value, unresolved: null }));
+  expect(await given('list')).toBeUndefined();
+  expect(await given('plain')).toEqual(
+    known({ day: 'monday', all: [10, 20, 30], run: 'given', text: 'of monday and 20' }),
+  );
+  expect(await given('after[1]')).toEqual(known({ item: 20, mine: 20 }));
+  expect(await given('sum')).toEqual([{ name: 'every', value: null, unresolved: '${{ tasks.each.output }}' }]);
+  expect((await client().getDag('given')).tasks.at(-1)?.limits).toEqual({ memoryBytes: 64 * 2 ** 20 });
+});

@@ -10,13 +10,15 @@ import {
   type TaskView,
   taskIdSchema,
 } from '@signalbox/protocol';
-import { checkpointNo, readLargeOutput } from '@signalbox/store';
+import { checkpointNo, type RunDetails, readLargeOutput } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
 import { idOf, type RunRequest, readTasksOf } from './runs.ts';
+import { outputsNeeded, resolveInputs, sourcesOf } from './task-inputs.ts';
+import { runSummary } from './views.ts';
 
 type TaskRequest = FastifyRequest<{ Params: { id: string; task: string } }>;
 
@@ -78,7 +80,7 @@ export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
 
 async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskView> {
   const name = taskIdSchema.safeParse(request.params.task);
-  const { tasks, nos } = await readTasksOf(request, parts, ({ names }) => {
+  const { tasks, nos, run } = await readTasksOf(request, parts, ({ names }) => {
     const no = name.success ? names.numberOf(name.data) : null;
     return no === null ? [] : [no];
   });
@@ -86,9 +88,49 @@ async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskVie
   if (task === undefined) throw new SignalboxError('TASK_NOT_FOUND', { task: request.params.task });
   const no = (nos[0] ?? 0) as TaskNo;
   const saved = await readPayload(request, parts, checkpointNo(no));
-  const whole = saved === null ? task : { ...task, checkpoint: JSON.parse(saved) as unknown };
+  const given = await readInputs(request, parts, run, task);
+  const whole = { ...task, ...given, ...(saved === null ? {} : { checkpoint: JSON.parse(saved) as unknown }) };
   if (task.outputBytes === null) return whole;
   return { ...whole, output: await readLarge(request, parts, no), outputBytes: null };
+}
+
+/** Nothing before its first attempt: what it will be given is not known yet. */
+async function readInputs(
+  request: TaskRequest,
+  parts: RestParts,
+  run: RunDetails,
+  task: TaskView,
+): Promise<Pick<TaskView, 'inputs'>> {
+  const { spec } = run;
+  if (task.attempt === 0 || Object.keys(sourcesOf(spec, task.name)).length === 0) return {};
+  const needed = outputsNeeded(spec, task);
+  const upstream =
+    needed.length === 0
+      ? { tasks: [] }
+      : await readTasksOf(request, parts, ({ names }) =>
+          needed.flatMap((name) => {
+            const no = names.numberOf(name);
+            return no === null ? [] : [no];
+          }),
+        );
+  const outputs = new Map(
+    upstream.tasks.flatMap(({ name, state, output, outputBytes }): [string, { output: unknown } | null][] =>
+      outputBytes === null ? [[name, state === 'succeeded' ? { output } : null]] : [],
+    ),
+  );
+  const { id, dag, createdAt, priority, window, windowStart } = runSummary(run);
+  const params = await readPayload(request, parts, null);
+  const facts = {
+    'run.id': id,
+    'run.dag': dag,
+    'run.createdAt': createdAt,
+    'run.priority': priority,
+    'window.at': window,
+    'window.start': windowStart,
+    'window.end': window,
+  };
+  const known = { spec, task, run: facts, params: params === null ? null : (JSON.parse(params) as unknown), outputs };
+  return { inputs: resolveInputs(known) };
 }
 
 async function readLarge(request: TaskRequest, parts: RestParts, no: number): Promise<unknown> {
@@ -96,7 +138,8 @@ async function readLarge(request: TaskRequest, parts: RestParts, no: number): Pr
   return large === null ? null : JSON.parse((await readPayload(request, parts, large.row)) ?? 'null');
 }
 
-function readPayload(request: TaskRequest, { queries }: RestParts, no: number): Promise<string | null> {
+function readPayload(request: TaskRequest, { queries }: RestParts, no: number | null): Promise<string | null> {
   const { tenantId } = callerOf(request);
-  return fromDatabase(() => queries.getPayload(tenantId, { uid: idOf(request), taskNo: no as TaskNo }), request.log);
+  const wanted = { uid: idOf(request), taskNo: no as TaskNo | null };
+  return fromDatabase(() => queries.getPayload(tenantId, wanted), request.log);
 }

@@ -48,6 +48,7 @@ export function runSummary(run: RunView): RunSummary {
     until: run.notes.until ?? null,
     window: toIsoOrNull(run.firesAt),
     windowStart: run.firesAt === null ? null : toIso(run.windowStart ?? run.firesAt),
+    ...(run.notes.unmet === undefined ? {} : { unmet: run.notes.unmet }),
     backfill: run.notes.backfill ?? null,
     createdAt: toIso(run.createdAt),
     endedAt: toIsoOrNull(run.endedAt),

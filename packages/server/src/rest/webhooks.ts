@@ -146,13 +146,19 @@ function receiveRoute(
         wrong.count(from, null);
         throw new SignalboxError('UNAUTHENTICATED');
       }
+      const tenant = await fromDatabase(() => queries.findTenant(found.tenant), request.log);
+      if (tenant?.state !== 'active') throw new SignalboxError('TENANT_SUSPENDED', { tenant: found.tenant });
       request.caller = {
         tenantId: found.tenantId,
         tenant: found.tenant,
         role: 'operator',
         actor: `webhook:${found.id}` as Actor,
         credential: `webhook:${found.id}`,
-        work: { queues: null, slots: null },
+        work: { queues: null, slots: null, serves: null },
+        isSuspended: false,
+        // The dag that it starts was deployed by somebody who may.
+        mayBeCritical: true,
+        defaultPriority: null,
       };
       const event = eventOf(found.id, found.scheme as WebhookScheme, delivery);
       const { source, id: eventId } = event;

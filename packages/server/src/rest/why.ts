@@ -2,7 +2,7 @@
  * Why a task does not run, for people and programs. It uses only what a reader has at hand: the view of the run and the
  * connected workers. The checks have the order in which a task would be held: first the run, then the task, then its queue.
  */
-import type { TaskView, Why, WhyCode } from '@signalbox/protocol';
+import type { RunSummary, TaskView, Why, WhyCode } from '@signalbox/protocol';
 import { fromIso } from '../iso-instants.ts';
 
 /** What workers there are for each queue; null when nobody could be asked, so that nothing is claimed about them. */
@@ -11,9 +11,11 @@ export interface QueueFacts {
 }
 
 export interface RunFacts {
-  readonly state: 'queued' | 'open' | 'closing' | 'ended' | 'set_aside';
+  readonly state: RunSummary['state'];
   readonly paused: TaskView['paused'];
   readonly setAsideReason: string | null;
+  /** Dags that its window requires, while it waits for them, and until when. */
+  readonly requires?: { readonly of: readonly string[]; readonly until: string };
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
   readonly queues: QueueFacts | null;
@@ -25,6 +27,8 @@ export interface TaskFacts {
   readonly queue: string;
   /** The tasks that it needs and that have not ended, with their states. */
   readonly unmet: readonly { readonly name: string; readonly state: string }[];
+  /** It waits for the same task of an earlier window: the run of that, null while it is being looked for; absent: it does not. */
+  readonly past?: { readonly run: string | null; readonly at: string | null; readonly downstream: boolean };
 }
 
 const because = (code: WhyCode, message: string, until: string | null = null): Why => ({ code, message, until });
@@ -78,6 +82,10 @@ function whyRun(run: RunFacts): Why | null {
   if (run.state === 'set_aside') {
     return because('set_aside', `The run is set aside after an internal error: ${run.setAsideReason ?? 'unknown'}.`);
   }
+  if (run.state === 'queued' && run.requires !== undefined) {
+    const { of, until } = run.requires;
+    return because('requires', `Waits until what the schedule requires is met: ${of.join(', ')}.`, until);
+  }
   if (run.state === 'queued') {
     const limit = run.maxActiveRuns === null ? '' : ` (maxActiveRuns: ${run.maxActiveRuns})`;
     return because('run_queued', `Waits for another run of the dag to end${limit}.`);
@@ -97,7 +105,18 @@ function whyBlocked(task: TaskView, { unmet }: TaskFacts): Why | null {
   return because('upstream', `Waits for ${names.join(', ')}${more}.`);
 }
 
-function whyNotClaimed(task: TaskView, { queue }: TaskFacts, run: RunFacts): Why | null {
+function whyPast({ name }: TaskView, past: NonNullable<TaskFacts['past']>): Why {
+  if (past.run === null)
+    return because('past', 'Depends on the past: the run of the window before is being looked for.');
+  const and = past.downstream ? ', and those directly downstream of it,' : '';
+  return because(
+    'past',
+    `Waits until ${name}${and} of run ${past.run} (window ${past.at}) has succeeded or was skipped.`,
+  );
+}
+
+function whyNotClaimed(task: TaskView, { queue, past }: TaskFacts, run: RunFacts): Why | null {
+  if (past !== undefined) return whyPast(task, past);
   if (task.retryAt !== null && fromIso(task.retryAt) > run.now) {
     return because('retry', `Attempt ${task.attempt} failed; the next one starts at ${task.retryAt}.`, task.retryAt);
   }
@@ -113,7 +132,16 @@ function whyNotClaimed(task: TaskView, { queue }: TaskFacts, run: RunFacts): Why
 }
 
 /** What a person would want to know first. */
-const TELLING: readonly WhyCode[] = ['no_worker', 'breaker', 'task_paused', 'workers_busy', 'limit', 'retry', 'child'];
+const TELLING: readonly WhyCode[] = [
+  'past',
+  'no_worker',
+  'breaker',
+  'task_paused',
+  'workers_busy',
+  'limit',
+  'retry',
+  'child',
+];
 
 /** Why the run does not go on: its own reason, or, while nothing of it runs, that of the task that holds it. */
 export function whyRunWaits(tasks: readonly TaskView[], run: RunFacts): Why | null {

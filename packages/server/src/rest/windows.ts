@@ -18,10 +18,14 @@ export function windowRoutes(app: FastifyInstance, parts: RestParts): void {
     const { name: dagName } = await findDag(request, parts);
     const named = { dagName, name: name ?? '' };
     const of = name === undefined ? null : await fromDatabase(() => queries.findSchedule(tenantId, named), request.log);
-    if (name !== undefined && of === null)
-      throw new SignalboxError('SCHEDULE_NOT_FOUND', { dag: dagName, reason: name });
-    const wanted = { dagName, before: placeOf(cursor), limit, scheduleNo: of?.scheduleNo ?? null };
+    // One that has removed itself, or was deleted, has left its windows behind under its name.
+    const wanted = {
+      ...{ dagName, before: placeOf(cursor), limit, scheduleNo: of?.scheduleNo ?? null },
+      ...(name !== undefined && of === null && { name }),
+    };
     const windows = await fromDatabase(() => queries.listWindows(tenantId, wanted), request.log);
+    if (name !== undefined && of === null && windows.length === 0 && cursor === undefined)
+      throw new SignalboxError('SCHEDULE_NOT_FOUND', { dag: dagName, reason: name });
     const last = windows.at(-1);
     const next = windows.length < limit || last === undefined ? null : `${last.firesAt}-${last.scheduleNo}`;
     return { items: windows.map(windowAnswer), cursor: next } satisfies WindowPage;

@@ -1,8 +1,8 @@
 /** The caller of a service: the same credentials as over HTTP, in the metadata `authorization` (D13, I66). */
 import type { Metadata } from '@grpc/grpc-js';
-import type { WorkerId } from '@signalbox/engine';
+import type { TenantId, WorkerId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
-import { WORKER_HEADER } from '@signalbox/protocol/grpc';
+import { TENANT_HEADER, WORKER_HEADER } from '@signalbox/protocol/grpc';
 import type { Bearers, Caller, Role } from '../auth/bearer.ts';
 import { isWorkerOwnId, workerIdOf } from '../auth/worker-identity.ts';
 import type { Logger } from '../log.ts';
@@ -21,6 +21,24 @@ export function workerIn(metadata: Metadata, caller: Caller): WorkerId {
     throw new SignalboxError('BAD_REQUEST', { problems: [problem] });
   }
   return workerIdOf(caller, ownId);
+}
+
+/** The tenant that a worker of the fleet works for in this call: the one it names, if its token serves that one (I65). */
+export async function tenantIn(
+  metadata: Metadata,
+  caller: Caller,
+  findTenant: (name: string) => Promise<{ readonly tenantId: TenantId } | null>,
+): Promise<TenantId> {
+  const [name] = metadata.get(TENANT_HEADER);
+  if (typeof name !== 'string' || name === '' || name === caller.tenant) return caller.tenantId;
+  const found = caller.work.serves === null ? null : await findTenant(name);
+  if (found !== null && isServed(caller, found.tenantId)) return found.tenantId;
+  throw new SignalboxError('FORBIDDEN', { action: 'work for this tenant' });
+}
+
+export function isServed({ tenantId: own, work }: Caller, tenantId: TenantId): boolean {
+  if (work.serves === null) return tenantId === own;
+  return work.serves.length === 0 || work.serves.includes(tenantId);
 }
 
 export async function callerIn(

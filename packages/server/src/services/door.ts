@@ -63,7 +63,7 @@ export async function openServices(options: ServicesOptions): Promise<GrpcDoor> 
   const outputs = { ...guard, queries, tokens, room: new Room(OUTPUTS_AT_ONCE) };
   addWorkerData(server, {
     pushLogs: (stream) => void pushLogs(stream, { ...guard, logs, tokens }),
-    fetchBundle: (stream) => void fetchBundle(stream, { ...guard, bundles }),
+    fetchBundle: (stream) => void fetchBundle(stream, { ...guard, bundles, findTenant: queries.findTenant }),
     fetchOutput: (stream) => void fetchOutput(stream, outputs),
     storeOutput: (stream, answer) => void storeOutput(stream, answer, outputs),
   });

@@ -1,13 +1,15 @@
 /** Sends code to a worker in chunks, as fast as the worker takes them. */
+import type { TenantId } from '@signalbox/engine';
 import { SignalboxError } from '@signalbox/protocol';
 import { BUNDLE_CHUNK_BYTES, type BundleServerStream, parseBundleRequest } from '@signalbox/protocol/grpc';
 import { fromDatabase } from '../rest/errors.ts';
 import type { BundleCache } from './bundle-cache.ts';
-import { type CallGuard, callerIn } from './caller.ts';
+import { type CallGuard, callerIn, tenantIn } from './caller.ts';
 import { refusalOf } from './refusal.ts';
 
 export interface FetchBundlePorts extends CallGuard {
   readonly bundles: BundleCache;
+  readonly findTenant: (name: string) => Promise<{ readonly tenantId: TenantId } | null>;
 }
 
 const TAKERS = { may: ['worker', 'admin'], action: 'fetch bundles' } as const;
@@ -15,9 +17,11 @@ const TAKERS = { may: ['worker', 'admin'], action: 'fetch bundles' } as const;
 export async function fetchBundle(stream: BundleServerStream, ports: FetchBundlePorts): Promise<void> {
   stream.on('error', () => undefined);
   try {
-    const { tenantId } = await callerIn(stream.metadata, ports, TAKERS);
-    const hash = parseBundleRequest(stream.request);
     const log = ports.logger as Parameters<typeof fromDatabase>[1];
+    const caller = await callerIn(stream.metadata, ports, TAKERS);
+    const findTenant = (name: string) => fromDatabase(() => ports.findTenant(name), log);
+    const tenantId = await tenantIn(stream.metadata, caller, findTenant);
+    const hash = parseBundleRequest(stream.request);
     const found = await fromDatabase(() => ports.bundles.get(tenantId, hash), log);
     if (found === null) throw new SignalboxError('BUNDLE_NOT_FOUND', { bundle: hash });
     for (const code of chunksOf(found.code)) await write(stream, { code });

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask, createDatabase, startTestPostgres, type TestPostgres } from '@signalbox/postgres/testing';
+import { type Client, createClient } from '@signalbox/sdk';
 import { startWorker, type Worker, type WorkerOptions } from '@signalbox/worker';
 import { parseConfig } from '../config.ts';
 import { type RunningServer, startServer } from '../start.ts';
@@ -51,6 +52,10 @@ export interface Rig {
   addWorker(handlers: WorkerOptions['handlers'], options?: Partial<WorkerOptions>): Promise<Worker>;
   /** A request with the admin token, to the first server unless told. */
   ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<Answered>;
+  /** The body of a `GET` to the first server. */
+  read<T>(path: string): Promise<T>;
+  /** Of the first server, with the admin token. */
+  client(): Client;
   /** Straight to the database. */
   sql(text: string): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;
@@ -60,6 +65,14 @@ export interface AskOptions {
   readonly server?: RunningServer;
   readonly headers?: Record<string, string>;
 }
+
+/** What most tests of the API need: one that returns its params, and one that fails. */
+export const PLAIN_HANDLERS: WorkerOptions['handlers'] = {
+  echo: ({ params }: { params: unknown }) => params,
+  fail: () => {
+    throw new Error('on purpose');
+  },
+};
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
@@ -116,6 +129,10 @@ export async function startRig(variables: Record<string, string> = {}): Promise<
       const text = await response.text();
       return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
     },
+    async read<T>(path: string) {
+      return (await rig.ask('GET', path)).body as unknown as T;
+    },
+    client: () => createClient({ url: servers[0]?.url ?? '', token }),
     async sql(text) {
       return (await ask(databaseUrl, text)) as Record<string, unknown>[];
     },

@@ -45,6 +45,8 @@ export class ZoneBook {
   #zones = new Map<string, ZoneData>();
   #timer: NodeJS.Timeout | null = null;
   readonly #keeping = new Set<Promise<void>>();
+  /** Zones that are used for the first time: what is stored of them may be of another node. */
+  readonly #unsure = new Set<string>();
 
   constructor(parts: ZoneBookParts) {
     this.#parts = parts;
@@ -85,9 +87,16 @@ export class ZoneBook {
     return until < known.untilMs && from >= known.fromMs ? known : this.#own.source(zone, from, until);
   };
 
+  /** What is computed by the data of this zone may be stored. */
+  readonly isSure = (zone: string): boolean => {
+    const name = zone.toLowerCase();
+    return this.#zones.has(name) && !this.#unsure.has(name);
+  };
+
   #use(zone: string): ZoneData {
     const found = { ...this.#own.source(zone, STORED_FROM, STORED_UNTIL), zone: zone.toLowerCase() };
     this.#zones.set(found.zone, found);
+    this.#unsure.add(found.zone);
     const keeping = this.#keep(found).finally(() => this.#keeping.delete(keeping));
     this.#keeping.add(keeping);
     return found;
@@ -97,6 +106,7 @@ export class ZoneBook {
     const { store, tell, onChanged } = this.#parts;
     try {
       const stored = await store.keepZone(used);
+      this.#unsure.delete(used.zone);
       this.#zones.set(used.zone, stored);
       if (isSameData(used, stored)) return;
       tell('warn', 'This server has other time zone data than the cluster.', {

@@ -12,8 +12,8 @@ import {
   type RunId,
   type RunOutcome,
 } from '@signalbox/engine';
-import { PERIODS_MS } from '../world/workload.ts';
 import type { Checker, Scene } from './checker.ts';
+import { isWindow, windowBefore } from './window-model.ts';
 
 interface Book {
   readonly dagId: DagId;
@@ -64,15 +64,15 @@ export function backfills(scene: Scene): Checker {
   function checkOfBackfill(book: Book, change: RunCreated, firesAt: number, earlier: Newest | undefined): void {
     const { spec, state, live, windows } = book;
     const what = `run ${change.runId} of a backfill for window ${firesAt}`;
-    const periodMs = PERIODS_MS[String(spec.schedule.cron)] ?? 60_000;
     if (state !== 'running') scene.fail('I37', `${what} was created though that is ${state}`);
-    if (firesAt < spec.fromAt || firesAt > spec.toAt || firesAt % periodMs !== 0) {
+    if (firesAt < spec.fromAt || firesAt > spec.toAt || !isWindow(spec.schedule, firesAt)) {
       scene.fail('I37', `${what} is outside of ${spec.fromAt} to ${spec.toAt}, or no window`);
     }
     if (windows.has(firesAt)) scene.fail('I1', `${what} is the second one`);
     if (live.size >= spec.maxActive) scene.fail('I7', `${what} was created beside ${live.size} of ${spec.maxActive}`);
     if (!change.admitted) scene.fail('I7', `${what} waits for its dag: live windows wait behind it`);
-    if (change.windowStart !== firesAt - periodMs) scene.fail('I3', `${what} begins at ${change.windowStart}`);
+    const start = windowBefore(spec.schedule, firesAt) ?? firesAt;
+    if (change.windowStart !== start) scene.fail('I3', `${what} begins at ${change.windowStart}`);
     const isWanted =
       earlier === undefined
         ? spec.which !== 'failed'

@@ -2,7 +2,6 @@
 import {
   type Change,
   type DagId,
-  describeTiming,
   missedPolicyOf,
   type RunCreated,
   type RunId,
@@ -13,8 +12,8 @@ import {
   type WindowDecided,
 } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
-import { PERIODS_MS } from '../world/workload.ts';
 import type { Checker, Scene } from './checker.ts';
+import { windowAfter, windowsIn } from './window-model.ts';
 
 const STUCK_MS = 20_000;
 const CLOCKS_DIFFER_MS = 60_000;
@@ -41,10 +40,10 @@ export function schedules(scene: Scene): Checker {
     if (schedule === undefined) return scene.fail('I6', `${what} was decided though the schedule is removed`);
     if (schedule.name !== name) scene.fail('I6', `${what} was decided for schedule ${schedule.name}`);
     const isFirst = schedule.spec.runNow === true && schedule.decidedUntil === firesAt - 1 && schedule.at === firesAt;
-    const next = isFirst ? firesAt : windowAfter(schedule, schedule.decidedUntil);
+    const next = isFirst ? firesAt : nextWindow(schedule);
     if (firesAt !== next) scene.fail('I2', `${what} was decided, but the next one was ${next}`);
     if ((runId === null) === (skipped === null)) scene.fail('I2', `${what} ended as neither or both`);
-    const covered = Math.floor((untilAt - firesAt) / periodOf(schedule)) + 1;
+    const covered = windowsIn(schedule.spec, firesAt, untilAt);
     if (count !== 0 && count !== covered) scene.fail('I2', `${what} and ${count} in all, but there are ${covered}`);
     if (firesAt > at) scene.fail('I4', `${what} was decided early, at ${at}`);
     if (runId === null) return;
@@ -63,7 +62,7 @@ export function schedules(scene: Scene): Checker {
   function checkSettled(change: ScheduleSet | ScheduleRemoved): void {
     const old = ledger.schedules.get(scheduleIdOf(change));
     if (old === undefined) return;
-    const next = windowAfter(old, old.decidedUntil);
+    const next = nextWindow(old);
     if (next > change.at) return;
     scene.fail(
       'I2',
@@ -88,6 +87,8 @@ export function schedules(scene: Scene): Checker {
       if (origin !== old.origin || name !== old.name)
         scene.fail('I6', `${what} of ${origin} was ${old.name} of ${old.origin}`);
     }
+    // Times that somebody gave were asked for one by one: they begin where the first of them is.
+    if (old === undefined && change.spec.at !== undefined) return;
     const before = old?.decidedUntil ?? decidedUntil.get(dagId) ?? 0;
     // One with `runNow` decides about this very instant next.
     const until = change.decidedUntil + (old === undefined && change.spec.runNow === true ? 1 : 0);
@@ -102,8 +103,10 @@ export function schedules(scene: Scene): Checker {
     const late = new Map<ScheduleId, number>();
     for (const change of changes) {
       if (change.kind !== 'WindowDecided' || change.runId === null) continue;
-      if (change.at - change.firesAt <= world.settings.windowGraceMs + STUCK_MS + CLOCKS_DIFFER_MS) continue;
       const id = scheduleIdOf(change);
+      const { jitterMs = 0 } = ledger.schedules.get(id)?.spec ?? {};
+      const inTimeMs = world.settings.windowGraceMs + STUCK_MS + CLOCKS_DIFFER_MS + jitterMs;
+      if (change.at - change.firesAt <= inTimeMs) continue;
       late.set(id, (late.get(id) ?? 0) + 1);
     }
     for (const [id, count] of late) {
@@ -171,8 +174,12 @@ export function schedules(scene: Scene): Checker {
         if (schedule.paused) continue;
         const { owner } = ledger.shard(schedule.shard);
         const node = world.nodes.find((one) => one.nodeId === owner);
-        const next = windowAfter(schedule, schedule.decidedUntil);
-        if (node !== undefined && next < node.process.wall() - 1_500) {
+        const next = nextWindow(schedule);
+        if (schedule.spec.at !== undefined && schedule.origin === 'api' && next === Number.POSITIVE_INFINITY) {
+          scene.fail('I2', `schedule ${schedule.dagId}/${schedule.name} has no times left, and is still there`);
+        }
+        const isDue = next + (schedule.spec.jitterMs ?? 0) < (node?.process.wall() ?? 0) - 1_500;
+        if (node !== undefined && isDue) {
           scene.fail(
             'I8',
             `window ${next} of schedule ${schedule.dagId}/${schedule.name} is due and nobody decides it`,
@@ -183,11 +190,8 @@ export function schedules(scene: Scene): Checker {
   };
 }
 
-function periodOf({ spec }: ScheduleSet): number {
-  return PERIODS_MS[describeTiming(spec)] ?? 60_000;
-}
-
-function windowAfter(schedule: ScheduleSet, after: number): number {
-  const period = periodOf(schedule);
-  return (Math.floor(after / period) + 1) * period;
+/** The next one that it may decide; infinite when there is none, or when it has fired as often as it may. */
+function nextWindow({ spec, decidedUntil, fired }: ScheduleSet): number {
+  const { limit = Number.POSITIVE_INFINITY } = spec;
+  return fired >= limit ? Number.POSITIVE_INFINITY : windowAfter(spec, decidedUntil);
 }

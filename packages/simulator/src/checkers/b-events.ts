@@ -86,7 +86,7 @@ export function heldEvents(scene: Scene): Checker {
       isHealed = true;
     },
     atEnd() {
-      const held = new Set([...world.database.tables.held.values()].map(({ uid }) => uid));
+      const held = new Set(world.database.tables.described.all('heldEvents').map(({ uid }) => uid));
       for (const [uid, group] of groups) {
         if (group.isReleased ? group.runs !== 1 : !held.has(uid))
           scene.fail('I10', `the events ${group.ids.join()} of run ${uid} are lost`);

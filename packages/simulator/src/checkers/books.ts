@@ -6,6 +6,8 @@ import type {
   DagSpec,
   Epoch,
   NodeId,
+  PastNote,
+  RequiresNote,
   RunCreated,
   RunOutcome,
   ShardNo,
@@ -14,7 +16,7 @@ import type {
   TaskNo,
   WorkerId,
 } from '@signalbox/engine';
-import type { MapBook } from './map-book.ts';
+import { type MapBook, taskSpecOf } from './map-book.ts';
 
 export interface TaskBook {
   readonly taskNo: TaskNo;
@@ -55,6 +57,8 @@ export interface TaskBook {
   endEpoch: number;
   /** How many of its attempts were told of as slow. */
   slowTimes: number;
+  /** The class of the failure that was its last. */
+  failedAs: string | null;
   output: string | null;
   /** All that it has ever returned, or was said to have. */
   readonly outputs: Set<string>;
@@ -84,6 +88,10 @@ export interface RunBook {
   timedOutAt: number | null;
   /** Tasks of it that had succeeded were cleared, or some were marked. */
   byHand: boolean;
+  /** What its window requires, while it waits for that. */
+  requires: RequiresNote | null;
+  /** What its tasks that depend on the past wait for; null before that is known. */
+  past: PastNote | null;
   /** Tasks that are; null for the run itself. */
   readonly paused: Set<TaskNo | null>;
   /** When it was opened, the last time. */
@@ -103,6 +111,14 @@ export function isCountedLoss({ outcome, code }: Pick<AttemptEnded, 'outcome' | 
 /** Somebody holds the task, or its run. */
 export function isPaused({ paused }: RunBook, taskNo: number): boolean {
   return paused.has(null) || paused.has(taskNo as TaskNo);
+}
+
+/** The task depends on the past, and nobody has let it go. */
+export function isHeldByPast(run: RunBook, taskNo: number): boolean {
+  if (run.created.firesAt === null || run.phase !== 'open') return false;
+  const spec = taskSpecOf(run, taskNo);
+  if (spec.past === undefined) return false;
+  return run.past === null || run.past.left.includes(run.spec.tasks.indexOf(spec));
 }
 
 /** The states of the tasks. */

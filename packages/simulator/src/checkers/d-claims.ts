@@ -1,5 +1,5 @@
 /** What is known of each claim at its worker, for the checkers of dispatch. */
-import type { ClaimRef, NodeId, ReportedOutcome, WorkerId } from '@signalbox/engine';
+import type { ClaimRef, NodeId, ReportedOutcome, TenantId, WorkerId } from '@signalbox/engine';
 import type { Happening } from '../world/happening.ts';
 
 const HEARD_KEPT = 20;
@@ -18,6 +18,7 @@ export interface WorkerSeen {
   readonly workerId: WorkerId;
   readonly slots: number;
   readonly queues: readonly string[];
+  readonly tenants: readonly TenantId[] | null;
   end: { readonly what: 'died' | 'left'; readonly at: number } | null;
   drainsSince: number | null;
   /** When nodes heard of it, the last few times each. */
@@ -57,8 +58,8 @@ export class Claims {
     if (happening.kind !== 'worker') return;
     const { workerId, claim } = happening;
     if (happening.what === 'began') {
-      const { slots, queues } = happening;
-      const worker = { workerId, slots, queues, end: null, drainsSince: null, heardBy: new Map() };
+      const { slots, queues, tenants } = happening;
+      const worker = { workerId, slots, queues, tenants, end: null, drainsSince: null, heardBy: new Map() };
       this.workers.set(workerId, worker);
     }
     const worker = this.workers.get(workerId);

@@ -13,9 +13,9 @@ import type {
 import { NOBODY } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { type Happening, name } from '../world/happening.ts';
-import { isPaused } from './books.ts';
+import { isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
-import { Claims } from './d-claims.ts';
+import { Claims, type WorkerSeen } from './d-claims.ts';
 import { pathOf, taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
@@ -47,7 +47,14 @@ export function dispatch(scene: Scene): Checker {
       scene.fail('I54', `${what} was given to ${change.workerId}`);
     }
     if (child !== undefined) return;
+    checkTenant(run, worker, what);
     if (!worker?.queues.includes(queue)) scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
+  }
+
+  /** A worker gets no task of a tenant that it does not serve (I65). */
+  function checkTenant({ created }: RunBook, worker: WorkerSeen | undefined, what: string): void {
+    if (worker === undefined || worker.tenants === null || worker.tenants.includes(created.tenantId)) return;
+    scene.fail('I65', `${what} of tenant ${created.tenantId} was given to a worker of ${worker.tenants.join(', ')}`);
   }
 
   /** A speculative attempt: of a task that opted in, in a map, that runs once, and is shown to run (I23). */
@@ -65,6 +72,7 @@ export function dispatch(scene: Scene): Checker {
       scene.fail('I23', `${what} was claimed, its next attempt is ${(task?.topNo ?? 0) + 1}`);
     if (run.phase !== 'open') scene.fail('I42', `${what} was claimed beside another, its run is ${run.phase}`);
     if (isPaused(run, change.taskNo)) scene.fail('I32', `${what} was claimed though it is paused`);
+    checkTenant(run, claims.workers.get(change.workerId), what);
     if (!claims.workers.get(change.workerId)?.queues.includes(queue))
       scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
   }

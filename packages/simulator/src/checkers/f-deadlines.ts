@@ -4,7 +4,7 @@
  */
 import { type Change, type RunId, shardOfRun, type TaskNo } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
-import type { RunBook } from './books.ts';
+import { isHeldByPast, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { taskSpecOf } from './map-book.ts';
 import { mayRun, stateOf } from './task-states.ts';
@@ -174,7 +174,7 @@ export function limits(scene: Scene): Checker {
       const [runId, taskNo] = name.split('/').map(Number) as [RunId, TaskNo];
       const run = ledger.run(runId);
       if (run.phase !== 'open' || run.isSetAside || run.paused.size > 0 || !run.isAdmitted) continue;
-      if (stateOf(run, taskNo) !== 'ready') continue;
+      if (stateOf(run, taskNo) !== 'ready' || isHeldByPast(run, taskNo)) continue;
       if (isOver(began, run, taskSpecOf(run, taskNo).queueTimeoutMs))
         scene.fail('I41', `task ${name} waits in its queue for longer than it may`);
     }

@@ -2,7 +2,7 @@
 import type { AttemptClaimed, DagId, SpeculativeClaimed, TaskNo } from '@signalbox/engine';
 import { NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
-import { isPaused, type RunBook } from './books.ts';
+import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { taskSpecOf } from './map-book.ts';
 import { isUnfolding, stateOf } from './task-states.ts';
@@ -41,7 +41,8 @@ export function limits(scene: Scene): Checker {
       const { queue } = taskSpecOf(run, change.taskNo);
       const rank = PRIORITIES.indexOf(run.created.priority);
       for (const other of ledger.live) {
-        if (other.created.backfill !== undefined) continue;
+        // A slot may be lent for one tenant alone.
+        if (other.created.backfill !== undefined || other.created.tenantId !== run.created.tenantId) continue;
         if (!known.has(other.shard) || PRIORITIES.indexOf(other.created.priority) >= rank) continue;
         const left = waitingTask(other, queue);
         if (left !== null) {
@@ -62,7 +63,7 @@ export function limits(scene: Scene): Checker {
     const isHeld = (no: TaskNo) => {
       // One whose claim came back may find that the breaker of what it failed with before is open by now.
       const last = [...(run.tasks.get(no)?.ended.values() ?? [])].at(-1);
-      return isPaused(run, no) || ledger.breakerOf(run, last) !== undefined;
+      return isPaused(run, no) || isHeldByPast(run, no) || ledger.breakerOf(run, last) !== undefined;
     };
     const no = run.spec.tasks.findIndex(
       (task, i) =>

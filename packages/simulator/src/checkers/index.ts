@@ -1,6 +1,8 @@
 /** All checkers, and how they are fed: the journal change by change, everything else as it happens. */
 import type { World } from '../world/world.ts';
 import { backfills } from './a-backfills.ts';
+import { past } from './a-past.ts';
+import { requirements } from './a-requires.ts';
 import { schedules } from './a-schedules.ts';
 import { heldEvents } from './b-events.ts';
 import { submission } from './b-submission.ts';
@@ -20,6 +22,7 @@ import { deadLetters } from './f-dead-letters.ts';
 import { limits as times } from './f-deadlines.ts';
 import { retries } from './f-retries.ts';
 import { limits } from './g-limits.ts';
+import { tenants } from './g-tenants.ts';
 import { Health, LOOK_MS } from './health.ts';
 import { reads } from './i-reads.ts';
 import { recovery } from './k-recovery.ts';
@@ -28,6 +31,8 @@ import { Ledger } from './ledger.ts';
 const ALL: readonly CheckerMaker[] = [
   schedules,
   backfills,
+  past,
+  requirements,
   submission,
   heldEvents,
   ownership,
@@ -45,6 +50,7 @@ const ALL: readonly CheckerMaker[] = [
   times,
   deadLetters,
   limits,
+  tenants,
   reads,
   recovery,
 ];

@@ -1,6 +1,6 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
 import { type State, scheduleIdOf, type TaskNo } from '@signalbox/engine';
-import { isPaused, type RunBook } from './books.ts';
+import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { taskSpecOf } from './map-book.ts';
 import { stateOf } from './task-states.ts';
@@ -15,11 +15,16 @@ export function recovery(scene: Scene): Checker {
   const waitingSince = new Map<string, number>();
   let healedAt: number | null = null;
 
+  /** By tenant and queue. */
   function freeQueues(): Set<string> {
     const free = new Set<string>();
     for (const { life, process } of world.workers) {
       if (life === null || process.isPaused || !life.isConnected || life.phase !== 'working') continue;
-      if (life.heldCount < life.shape.slots) for (const queue of life.shape.queues) free.add(queue);
+      if (life.heldCount >= life.shape.slots) continue;
+      for (const tenantId of life.shape.tenants ?? world.tenants.ids) {
+        if (world.tenants.isSuspended(tenantId)) continue;
+        for (const queue of life.shape.queues) free.add(`${tenantId}/${queue}`);
+      }
     }
     return free;
   }
@@ -31,12 +36,14 @@ export function recovery(scene: Scene): Checker {
     for (const run of ledger.live) {
       if (run.isSetAside || run.phase !== 'open') continue;
       if (!run.isAdmitted) {
-        if (hasRoomForRun(run) && !waitsForOthers(run)) waiting.add(`run ${run.created.runId}`);
+        if (hasRoomForRun(run) && run.requires === null && !waitsForOthers(run))
+          waiting.add(`run ${run.created.runId}`);
         continue;
       }
       if (!hasRoomForTask(run)) continue;
       run.spec.tasks.forEach(({ queue }, no) => {
-        if (free.has(queue) && isReady(run, no) && !isHeldBack(run, no)) waiting.add(`task ${run.created.runId}/${no}`);
+        if (free.has(`${run.created.tenantId}/${queue}`) && isReady(run, no) && !isHeldBack(run, no))
+          waiting.add(`task ${run.created.runId}/${no}`);
       });
     }
     for (const key of waitingSince.keys()) if (!waiting.has(key)) waitingSince.delete(key);
@@ -50,7 +57,7 @@ export function recovery(scene: Scene): Checker {
   /** A task whose backoff is over is ready too (I53). */
   function isReady(run: RunBook, no: number): boolean {
     const state = stateOf(run, no);
-    if (isPaused(run, no)) return false;
+    if (isPaused(run, no) || isHeldByPast(run, no)) return false;
     if (state !== 'retrying') return state === 'ready';
     const { retry } = taskSpecOf(run, no);
     const { endedAt } = run.tasks.get(no as TaskNo)!;
@@ -69,7 +76,7 @@ export function recovery(scene: Scene): Checker {
   function waitsForOthers({ created: { dagId, scheduleNo, cause } }: RunBook): boolean {
     if (cause !== 'schedule' || scheduleNo === undefined) return false;
     const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
-    if (ifRunning === 'allow' || ifRunning === 'skip') return false;
+    if (ifRunning === 'allow') return false;
     return [...ledger.live].some((run) => run.created.dagId === dagId && run.isAdmitted && !run.isSetAside);
   }
 

@@ -9,6 +9,7 @@ import type {
   DagId,
   DagSpec,
   Epoch,
+  RequirementsChecked,
   RunCreated,
   RunId,
   ScheduleId,
@@ -18,7 +19,7 @@ import type {
   TaskMarked,
   TaskNo,
 } from '@signalbox/engine';
-import { NOBODY, scheduleIdOf, shardOfRun } from '@signalbox/engine';
+import { NOBODY, readRunNotes, scheduleIdOf, shardOfRun } from '@signalbox/engine';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 import { definitionWith } from './add-book.ts';
 import { type DagBook, isCountedLoss, type RunBook, type ShardBook, type TaskBook } from './books.ts';
@@ -30,7 +31,7 @@ export class Ledger {
   readonly live = new Set<RunBook>();
   readonly byUid = new Map<string, RunBook>();
   readonly dags = new Map<DagId, DagBook>();
-  readonly schedules = new Map<ScheduleId, ScheduleSet & { decidedUntil: number }>();
+  readonly schedules = new Map<ScheduleId, ScheduleSet & { decidedUntil: number; fired: number }>();
   readonly shards = new Map<ShardNo, ShardBook>();
   /** Those that are not closed, by dag and fingerprint. */
   readonly breakers = new Map<string, BreakerSet>();
@@ -85,14 +86,23 @@ export class Ledger {
         return;
       case 'WindowDecided': {
         const schedule = this.schedules.get(scheduleIdOf(change));
-        if (schedule !== undefined)
-          schedule.decidedUntil = Math.max(schedule.decidedUntil, change.untilAt) as typeof schedule.decidedUntil;
+        if (schedule === undefined) return;
+        schedule.decidedUntil = Math.max(schedule.decidedUntil, change.untilAt) as typeof schedule.decidedUntil;
+        if (change.runId !== null) schedule.fired += 1;
         return;
       }
       case 'RunCreated':
         return this.#create(change);
       case 'RunAdmitted':
         this.run(change.runId).isAdmitted = true;
+        return;
+      case 'RunYielded':
+        this.run(change.runId).isAdmitted = false;
+        return;
+      case 'RequirementsChecked':
+        return this.#letGo(change);
+      case 'PastChecked':
+        this.run(change.runId).past = readRunNotes(change.notes).past ?? null;
         return;
       case 'AttemptClaimed': {
         const run = this.run(change.runId);
@@ -112,6 +122,7 @@ export class Ledger {
           endedAt: before?.endedAt ?? 0,
           endEpoch: before?.endEpoch ?? 0,
           slowTimes: before?.slowTimes ?? 0,
+          failedAs: null,
           output: null,
           outputs: before?.outputs ?? new Set(),
           beside: before?.beside ?? new Map(),
@@ -155,6 +166,7 @@ export class Ledger {
         const task = this.task(change);
         task.state = change.taskState;
         task.ended.set(change.fence, change);
+        task.failedAs = change.taskState === 'failed' ? change.outcome : null;
         task.endedAt = this.at;
         task.endEpoch = this.shard(shardOfRun(change.runId)).epoch;
         task.counts.set(change.outcome, (task.counts.get(change.outcome) ?? 0) + 1);
@@ -218,6 +230,7 @@ export class Ledger {
           isAdmitted: change.admitted,
           openedAt: this.at,
         });
+        if (change.asClosing !== true) Object.assign(run, { past: null, requires: null });
         if (change.asClosing !== true) run.reopens += 1;
         this.live.add(run);
         return;
@@ -257,6 +270,13 @@ export class Ledger {
     }
   }
 
+  #letGo({ runId, notes }: RequirementsChecked): void {
+    const run = this.run(runId);
+    // Its time is over, and it fails: what has not begun never will.
+    if (run.requires?.unmet === 'fail' && readRunNotes(notes).unmet !== undefined) run.timedOutAt = this.at;
+    run.requires = null;
+  }
+
   run(runId: RunId): RunBook {
     const run = this.runs.get(runId);
     if (run === undefined) throw new Error(`the journal speaks of run ${runId}, which was never created`);
@@ -294,11 +314,12 @@ export class Ledger {
         ended: new Map(),
         endEpoch: 0,
         slowTimes: 0,
+        failedAs: null,
         outputs: new Set<string>(),
       },
       ...{ beside: new Map(), speculative: null, topNo: 0 },
       ...before,
-      ...{ taskNo, attemptNo, fence, output, topFence: fence },
+      ...{ taskNo, attemptNo, fence, output, topFence: fence, failedAs: null },
       state: state === 'cancelled' ? 'stopped' : state,
       endedAt: this.at,
     });
@@ -316,6 +337,7 @@ export class Ledger {
         ended: new Map(),
         endEpoch: 0,
         slowTimes: 0,
+        failedAs: null,
         output: null,
         outputs: new Set<string>(),
         beside: new Map(),
@@ -324,7 +346,7 @@ export class Ledger {
         topNo: attemptNo,
       },
       ...tasks.get(taskNo),
-      ...{ taskNo, attemptNo, state: 'expired', endedAt: this.at },
+      ...{ taskNo, attemptNo, state: 'expired', endedAt: this.at, failedAs: 'timeout' },
     });
   }
 
@@ -351,6 +373,8 @@ export class Ledger {
       timedOutAt: null,
       openedAt: this.at,
       byHand: false,
+      past: null,
+      requires: change.requires ?? null,
       paused: new Set(),
       tasks: new Map(),
       derived: null,

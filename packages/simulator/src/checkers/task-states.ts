@@ -48,12 +48,12 @@ function derivedOf(run: RunBook): Derived {
 /** Everything is looked at anew, by the plainest means. */
 function namedStates(run: RunBook): ReadonlyMap<string, string> {
   const ended = new Map<string, NaiveEnd>();
-  for (const { taskNo, state, output } of run.tasks.values()) {
+  for (const { taskNo, state, output, failedAs } of run.tasks.values()) {
     const name = nameOf(run, taskNo);
     if (state === 'cleared' || name === null) continue;
     const isOver = state === 'succeeded' || state === 'failed' || state === 'skipped';
     const end = isOver ? state : state === 'expired' ? 'failed' : state === 'stopped' ? 'cancelled' : 'open';
-    ended.set(name, new End(end, output));
+    ended.set(name, new End(end, output, failedAs));
   }
   const isAsked = run.created.params !== null && run.spec.paramFacts !== undefined;
   const params: unknown = isAsked ? JSON.parse(run.created.params) : null;
@@ -63,10 +63,12 @@ function namedStates(run: RunBook): ReadonlyMap<string, string> {
 /** Few outputs are asked for: each is read when it is. */
 class End implements NaiveEnd {
   readonly state: NaiveEnd['state'];
+  readonly failedAs: string | null;
   readonly #output: string | null;
 
-  constructor(state: NaiveEnd['state'], output: string | null) {
+  constructor(state: NaiveEnd['state'], output: string | null, failedAs: string | null) {
     this.state = state;
+    this.failedAs = failedAs;
     this.#output = output;
   }
 

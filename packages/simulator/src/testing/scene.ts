@@ -40,7 +40,7 @@ export function setUp({ nodes, workers = 1, onHost, seed = 1 }: SetUp) {
   for (let i = 0; i < nodes; i++)
     world.nodes.push(new SimNode(world, `n${i}`, CLOCKS, onHost === undefined ? {} : { onHost }));
   for (let i = 0; i < workers; i++) {
-    world.workers.push(new SimWorker(world, `w${i}`, { slots: 2, queues: [queue] }, CLOCKS));
+    world.workers.push(new SimWorker(world, `w${i}`, { slots: 2, queues: [queue], tenants: null }, CLOCKS));
   }
   const watch = new Watch(world);
   for (const machine of [...world.nodes, ...world.workers]) machine.start();

@@ -19,7 +19,10 @@ const MOST_WINDOWS = 12;
 
 export function planBackfillUse(chance: Chance, tables: Tables, ofDag: OfDag, now: number): Command | null {
   const { shard, tenantId, dagId, actor } = ofDag;
-  const known = [...tables.backfills.values()].filter((backfill) => backfill.dagId === dagId).slice(-3);
+  const known = tables.described
+    .all('backfills')
+    .filter((backfill) => backfill.dagId === dagId)
+    .slice(-3);
   if (known.length > 0 && chance.happens(0.5)) {
     const to = chance.pick(['paused', 'running', 'running', 'cancelled'] as const);
     return { kind: 'SetBackfill', shard, tenantId, uid: chance.pick(known).uid, to, actor };
@@ -27,7 +30,7 @@ export function planBackfillUse(chance: Chance, tables: Tables, ofDag: OfDag, no
   const schedules = [...tables.schedules.values()].filter((schedule) => schedule.dagId === dagId);
   if (schedules.length === 0) return null;
   const { scheduleNo, name: scheduleName, spec: schedule } = chance.pick(schedules);
-  const periodMs = PERIODS_MS[String(schedule.cron)] ?? 60_000;
+  const periodMs = schedule.everyMs ?? PERIODS_MS[String(schedule.cron)] ?? 60_000;
   // Now and then up to this very moment, when a window may be due.
   const toAt = (chance.happens(0.4) ? now : now - chance.int(0, 5) * periodMs) as Instant;
   const fromAt = (toAt - chance.int(0, MOST_WINDOWS) * periodMs) as Instant;
@@ -45,7 +48,8 @@ export function planBackfillUse(chance: Chance, tables: Tables, ofDag: OfDag, no
 
 /** One that is paused would never end. */
 export function backfillsLeft(tables: Tables): readonly Command[] {
-  return [...tables.backfills.values()]
+  return tables.described
+    .all('backfills')
     .filter(({ state }) => state === 'paused')
     .map(({ shard, uid, tenantId, actor }) => ({ kind: 'SetBackfill', shard, tenantId, uid, to: 'running', actor }));
 }

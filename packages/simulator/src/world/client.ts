@@ -20,8 +20,10 @@ import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
+import { mayBeHeldByPast, pastsLeft } from './past.ts';
 import { planScheduleUse } from './schedule-use.ts';
 import { SimSenders } from './senders.ts';
+import { TenantUse } from './tenant-use.ts';
 import { type PlannedDag, planPriority } from './workload.ts';
 import type { World } from './world.ts';
 
@@ -54,6 +56,7 @@ export class SimClients {
   readonly #dagIds = new Map<string, DagId>();
   readonly #uids: RunUid[] = [];
   readonly #submissions: Submission[] = [];
+  readonly #tenants: TenantUse;
   #askCount = 0;
   #keyCount = 0;
   /** Asked and neither answered nor given up. */
@@ -64,6 +67,7 @@ export class SimClients {
     this.#world = world;
     this.#chance = world.chance.fork('clients');
     this.#dags = dags;
+    this.#tenants = new TenantUse(world, (dagId) => this.#dags.find(({ name }) => this.#dagIds.get(name) === dagId));
   }
 
   /** Deploys everything, then keeps things coming, until told to stop. */
@@ -83,6 +87,7 @@ export class SimClients {
       this.#in(chance.wait(meanMs * EVENTS_APART), send);
     };
     this.#in(2_500, send);
+    this.#tenants.start(() => this.isStopped);
   }
 
   #senders(): SimSenders {
@@ -101,6 +106,7 @@ export class SimClients {
   /** Schedules would go on for ever. Deploys what has none instead. */
   stopSchedules(): void {
     this.isStopped = true;
+    this.#tenants.resumeAll();
     const pauseAll = () => {
       for (const dag of this.#dags) this.#pause(dag, true, 200);
     };
@@ -242,7 +248,13 @@ export class SimClients {
     for (const resume of node === null ? [] : backfillsLeft(this.#world.database.tables)) {
       this.#ask(node!, resume, () => undefined);
     }
-    if (triesLeft > 0) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
+    const who = { tenantId: TENANT, actor: ACTOR };
+    for (const cancel of node === null ? [] : pastsLeft(this.#world.database.tables, who)) {
+      this.#ask(node!, cancel, () => undefined);
+    }
+    // Those that wait for the past are let go one window after the other.
+    const mayWait = mayBeHeldByPast(this.#world.database.tables);
+    if (triesLeft > 0 || mayWait) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
   }
 
   /** Replays a dead letter in its run or as a new one, or throws it away; now and then one that was used before. */
@@ -294,8 +306,8 @@ export class SimClients {
     const command: Command = {
       kind: 'DeployDag',
       shard,
-      tenantId: TENANT,
-      tenant: 'default',
+      tenantId: dag.tenantId,
+      tenant: dag.tenantId === TENANT ? 'default' : `tenant-${dag.tenantId}`,
       name,
       spec,
       hash,
@@ -313,7 +325,8 @@ export class SimClients {
     const dagId = this.#dagIds.get(dag.name);
     const node = this.#anyNode();
     if (dagId === undefined || node === null) return;
-    const command = planScheduleUse(this.#chance, { shard: dag.shard, tenantId: TENANT, dagId, actor: ACTOR });
+    const ofDag = { shard: dag.shard, tenantId: TENANT, dagId, actor: ACTOR };
+    const command = planScheduleUse(this.#chance, ofDag, node.process.wall());
     this.#ask(node, command, () => undefined);
   }
 
@@ -331,8 +344,9 @@ export class SimClients {
   }
 
   /** Null when the node dies before it answers. */
-  #ask(node: SimNode, command: Command, done: (result: Routed | null) => void): void {
+  #ask(node: SimNode, wish: Command, done: (result: Routed | null) => void): void {
     const { events, history, network } = this.#world;
+    const command = this.#tenants.ofOwner(wish);
     this.#askCount += 1;
     const deadlineMs = this.#chance.pick([2_000, 5_000, 10_000]);
     const no = this.#askCount;

@@ -6,6 +6,7 @@ import type { Door } from './door.ts';
 import type { Events } from './events.ts';
 import type { History } from './history.ts';
 import type { Network } from './network.ts';
+import type { SimTenants } from './tenants.ts';
 import type { SimTokens } from './tokens.ts';
 
 export interface Environment {
@@ -15,6 +16,7 @@ export interface Environment {
   readonly database: FakeDatabase;
   readonly history: History;
   readonly tokens: SimTokens;
+  readonly tenants: SimTenants;
   readonly settings: EngineSettings;
   /** By machine. */
   readonly doors: Map<string, Door>;

@@ -10,8 +10,9 @@ export function planGraph(
   chance: Chance,
   tasks: readonly TaskSpec[],
 ): Pick<DagSpec, 'tasks' | 'onFailure' | 'paramFacts'> {
+  const planned = tasks.map((task, no) => planEdges(chance, task, no, tasks));
   return {
-    tasks: tasks.map((task, no) => planEdges(chance, task, no, tasks)),
+    tasks: planErrorConditions(chance.fork('errors'), planned),
     onFailure: chance.pick(FAILURE_POLICIES),
     paramFacts: [N],
   };
@@ -43,4 +44,23 @@ function planCondition(chance: Chance, { needs }: TaskSpec): NonNullable<TaskSpe
       : ({ op: 'params', fact: 0 } as const);
   const right = { op: 'value', value: chance.int(0, 2) } as const;
   return { text: 'drawn', expression: { op: chance.happens(0.2) ? 'lt' : 'ne', left, right } };
+}
+
+const CLASSES = ['timeout', 'permanent', 'transient', 'lost', 'cancelled', null] as const;
+
+/** Few tasks run by why another one has failed. */
+function planErrorConditions(chance: Chance, tasks: readonly TaskSpec[]): readonly TaskSpec[] {
+  const asked = new Set<number>();
+  const asking = tasks.map((task): TaskSpec => {
+    if (task.needs.length === 0 || !chance.happens(0.15)) return task;
+    const of = chance.pick(task.needs);
+    asked.add(of);
+    const expression = {
+      op: chance.happens(0.5) ? 'eq' : 'ne',
+      left: { op: 'error', task: of, of: 'class' },
+      right: { op: 'value', value: chance.pick(CLASSES) },
+    } as const;
+    return { ...task, when: { text: 'drawn', expression }, ...(chance.happens(0.8) && { rule: 'all_done' as const }) };
+  });
+  return asking.map((task, no) => (asked.has(no) ? { ...task, tellsError: true as const } : task));
 }

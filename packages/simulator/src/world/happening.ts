@@ -1,5 +1,5 @@
 /** What can be seen from outside: all that checkers look at, and all that a printed history tells. */
-import type { ClaimRef, Command, NodeId, ReportedOutcome, WorkerId } from '@signalbox/engine';
+import type { ClaimRef, Command, NodeId, ReportedOutcome, TenantId, WorkerId } from '@signalbox/engine';
 import type { Assignment, Kill, ReportAnswer, Routed, WorkerRequest } from '@signalbox/host';
 import type { JournalEntry } from '../fake-store/index.ts';
 
@@ -44,6 +44,8 @@ export type Happening =
   | WorkerHappening
   | { readonly kind: 'machine'; readonly machine: string; readonly what: string; readonly id: string | null }
   | { readonly kind: 'fault'; readonly what: string }
+  /** Somebody suspends or resumes a tenant. */
+  | { readonly kind: 'tenant'; readonly tenantId: TenantId; readonly isSuspended: boolean }
   /** Only when asked for: what passes on the wires, and what nodes log. */
   | { readonly kind: 'wire'; readonly what: string };
 
@@ -53,7 +55,12 @@ type WorkerHappening = {
   readonly workerId: WorkerId;
   readonly claim: ClaimRef | null;
 } & (
-  | { readonly what: 'began'; readonly slots: number; readonly queues: readonly string[] }
+  | {
+      readonly what: 'began';
+      readonly slots: number;
+      readonly queues: readonly string[];
+      readonly tenants: readonly TenantId[] | null;
+    }
   | { readonly what: 'got' | 'started'; readonly assignment: Assignment }
   | { readonly what: 'refused'; readonly reason: string }
   | { readonly what: 'finished'; readonly outcome: ReportedOutcome; readonly output: string | null }
@@ -69,6 +76,8 @@ export function describe(happening: Happening): string {
   switch (happening.kind) {
     case 'journal':
       return describeEntry(happening.entry);
+    case 'tenant':
+      return `tenant ${happening.tenantId} is ${happening.isSuspended ? 'suspended' : 'resumed'}`;
     case 'asked': {
       const { no, client, node, command } = happening.ask;
       return `${client} asks ${node} (#${no}) ${brief(command)}`;

@@ -69,6 +69,7 @@ export class SimNode {
         tokens,
         childParams: () => ({ ok: true, params: null }),
         unfit: () => null,
+        readTenants: () => Promise.resolve(this.#world.tenants.rules()),
         network: lines,
         renewer: new SimRenewer(thread, this.#renewalStore, settings.windowGraceMs),
         log: (level, message, details) => {

@@ -81,6 +81,7 @@ export class WorkerLine {
     const hello = {
       workerId,
       tenantId: TENANT,
+      tenants: shape.tenants,
       name: this.#machine,
       queues: shape.queues,
       slots: shape.slots,

@@ -1,5 +1,15 @@
 /** What users of this history have: dags of a few tasks, with limits, retries, timeouts and schedules, drawn from the seed. */
-import type { DagSpec, Priority, QueueName, RetryPolicy, ScheduleSpec, ShardNo, TaskSpec } from '@signalbox/engine';
+import type {
+  DagSpec,
+  Instant,
+  Priority,
+  QueueName,
+  RetryPolicy,
+  ScheduleSpec,
+  ShardNo,
+  TaskSpec,
+  TenantId,
+} from '@signalbox/engine';
 import { OVERLAP_POLICIES, PRIORITIES } from '@signalbox/engine';
 import { planAdding } from './adding.ts';
 import { planCalls } from './calls.ts';
@@ -8,22 +18,29 @@ import { planClosing } from './closing.ts';
 import { planDeadlines } from './deadlines.ts';
 import { planGraph } from './graph.ts';
 import { planMaps } from './maps.ts';
+import { planPast } from './past.ts';
+import { planRequires } from './requires.ts';
 import { planSpeculative } from './speculative.ts';
+import { MOVING } from './zone.ts';
 
 export interface PlannedDag {
   readonly name: string;
   readonly shard: ShardNo;
+  readonly tenantId: TenantId;
   /** Versions in the order in which they are deployed. */
   readonly versions: readonly DagSpec[];
 }
 
+const FIRST = 1 as TenantId;
 export const QUEUES = ['default', 'gpu'] as readonly string[] as readonly QueueName[];
 
-export function planDags(chance: Chance, count: number): PlannedDag[] {
+export function planDags(chance: Chance, count: number, tenants: readonly TenantId[] = [FIRST]): PlannedDag[] {
+  const owners = chance.fork('owners');
+  const tenantIds = Array.from({ length: count }, () => owners.pick(tenants));
   const shards = Array.from({ length: chance.int(1, 4) }, () => chance.int(0, 63) as ShardNo);
   return Array.from({ length: count }, (_, i) => {
     // Each calls only those before it: nobody waits for itself.
-    const callable = Array.from({ length: i }, (_, no) => `dag${no}`);
+    const callable = Array.from({ length: i }, (_, no) => `dag${no}`).filter((_, no) => tenantIds[no] === tenantIds[i]);
     const first = planCalls(chance, planSpec(chance), callable);
     const versions = [first];
     for (let more = chance.int(0, 2); more > 0; more--) {
@@ -32,7 +49,7 @@ export function planDags(chance: Chance, count: number): PlannedDag[] {
     // Last of all, for each version anew: what closes a run calls no other.
     const closing = chance.fork('what closes');
     const closed = versions.map((spec) => planClosing(closing, spec));
-    return { name: `dag${i}`, shard: chance.pick(shards), versions: closed };
+    return { name: `dag${i}`, shard: chance.pick(shards), tenantId: tenantIds[i]!, versions: closed };
   });
 }
 
@@ -47,7 +64,8 @@ function planSpec(chance: Chance): DagSpec {
   const uneven = slow.happens(0.5) ? planSpeculative(slow, mapped) : mapped;
   const adding = chance.fork('adding');
   const grown = adding.happens(0.3) ? planAdding(adding, uneven) : uneven;
-  return planSchedules(chance.fork('schedules'), grown);
+  const scheduled = planPast(chance.fork('past'), planSchedules(chance.fork('schedules'), grown));
+  return planRequires(chance.fork('requires'), scheduled);
 }
 
 /** Some dags have more than one schedule, whose names come and go with their versions. */
@@ -132,6 +150,28 @@ export const PERIODS_MS: Readonly<Record<string, number>> = {
 };
 
 export function planSchedule(chance: Chance): ScheduleSpec {
+  return planTiming(chance.fork('timing'), planCronSchedule(chance));
+}
+
+/** Some fire by an interval, some late by jitter, some a few times only. */
+function planTiming(chance: Chance, spec: ScheduleSpec): ScheduleSpec {
+  const { cron: _cron, ...rest } = spec;
+  const everyMs = chance.pick([4_000, 7_000, 20_000]);
+  const interval = {
+    ...rest,
+    everyMs,
+    ...(chance.happens(0.5) && { phaseMs: chance.int(0, everyMs - 1) }),
+    ...(chance.happens(0.5) && { anchor: chance.int(0, 1_000_000_000) as Instant }),
+  };
+  return {
+    ...(chance.happens(0.25) ? interval : spec),
+    ...(chance.happens(0.15) && { jitterMs: chance.int(1, 8_000) }),
+    ...(chance.happens(0.15) && { limit: chance.int(1, 6) }),
+    ...(chance.happens(0.2) && { zone: MOVING, overlap: chance.pick(['first', 'second', 'both'] as const) }),
+  };
+}
+
+function planCronSchedule(chance: Chance): ScheduleSpec {
   return {
     cron: chance.pick(Object.keys(PERIODS_MS)),
     zone: 'UTC',

@@ -8,9 +8,10 @@ import { Events } from './events.ts';
 import { History } from './history.ts';
 import { Network } from './network.ts';
 import type { SimNode } from './node.ts';
+import { SimTenants } from './tenants.ts';
 import { SimTokens } from './tokens.ts';
 import type { SimWorker } from './worker.ts';
-import { utcOnly } from './zone.ts';
+import { SimZones } from './zone.ts';
 
 /** Breakers that open after few failures and try again soon: histories are short. */
 const SOON = {
@@ -38,7 +39,9 @@ export class World implements Environment {
   readonly database: FakeDatabase;
   readonly history: History;
   readonly tokens = new SimTokens(1);
+  readonly tenants: SimTenants;
   readonly settings: EngineSettings;
+  readonly zones: SimZones;
   /** By machine. */
   readonly doors = new Map<string, Door>();
   readonly nodes: SimNode[] = [];
@@ -57,9 +60,17 @@ export class World implements Environment {
     this.events = new Events(this.chance.fork('events'));
     this.network = new Network(this.events, this.chance.fork('network'));
     this.history = new History(this.events);
-    this.settings = { ...DEFAULT_SETTINGS, ...SOON, zoneData: utcOnly, ...settings };
+    const zones = this.chance.fork('zones');
+    const change = () => ({ afterMs: zones.between(0, 90_000), byHours: zones.pick([-1, 1]) });
+    this.zones = new SimZones([change(), change()]);
+    const zoned = { zoneData: this.zones.data, zoneVersion: () => `sim ${this.zones.edition}` };
+    // With a short one, schedules leave memory after each window and come back before the next.
+    const horizonMs = this.chance.fork('horizon').pick([1_000, 4_000, 15_000, 600_000]);
+    this.settings = { ...DEFAULT_SETTINGS, ...SOON, ...zoned, horizonMs, ...settings };
+    this.tenants = new SimTenants(this.chance.fork('tenants'));
     this.database = new FakeDatabase({
       scheduler: this.events,
+      tenants: this.tenants.ids.slice(1).map((tenantId) => ({ tenantId, name: `tenant-${tenantId}` })),
       ...(sabotage !== undefined && { sabotage }),
       onViolation: ({ message, change }) =>
         this.history.breaks('D1', `a constraint was broken: ${message}: ${JSON.stringify(change)}`),

@@ -178,7 +178,8 @@ export const loadChecks: readonly Check[] = [
       const { kind: _kind, at: _at, ...key } = keyOf(run, dag.shard, "it's ä key: \\ % _ \u{1F511}");
       await node.commit([dag, run, { kind: 'KeyStored', ...key, at: run.at }]);
       const { bodyHash: _bodyHash, runId: _runId, uid: _uid, ...need } = key;
-      const find = async (fields: object) => (await node.store.fetch([{ kind: 'key', ...need, ...fields }])).keys;
+      const find = async (fields: object) =>
+        (await node.store.fetch([{ kind: 'row', table: 'keys', key: { ...need, ...fields } }])).tables.keys;
       expect(await find({})).toEqual([key]);
       for (const other of [{ key: 'other' }, { operation: 'other' }, { target: 1 }, { tenantId: 2 }, { shard: 6 }])
         expect(await find(other)).toEqual([]);
@@ -227,11 +228,12 @@ export const loadChecks: readonly Check[] = [
         { kind: 'run', runId },
         { kind: 'run_uid', shard, uid: newUid(shard) },
         { kind: 'dag', shard, dagId: 69 as DagId },
-        { kind: 'dag_name', shard, tenantId: 1 as TenantId, name: 'nothing' },
+        { kind: 'dag_name', shard, tenantId: 1 as TenantId, name: 'nothing', schedules: ['none'] },
+        { kind: 'schedules', shard, dagId: 69 as DagId, names: ['none'], first: 10 },
         { kind: 'version', shard, dagId: 69 as DagId, versionNo: 1 as VersionNo },
       ]);
-      const things = { runs: [], dags: [], versions: [], schedules: [], windows: [], backfills: [] };
-      const nothing = { ...things, keys: [], deadLetters: [] };
+      const none = { runs: [], dags: [], versions: [], schedules: [], windows: [], deadLetters: [], tables: {} };
+      const nothing = { ...none, pasts: [], requirements: [], due: [], zoned: null };
       expect(seen).toEqual(nothing);
       expect(await store.fetch([])).toEqual(nothing);
       expect([...(await store.fetchPayloads([{ runId, taskNo: null }]))]).toEqual([]);

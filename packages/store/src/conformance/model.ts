@@ -2,25 +2,23 @@
 import type {
   Change,
   DagId,
+  LoadedTables,
   Need,
   RunId,
   ScheduleId,
   Seen,
   ShardNo,
-  StoredBackfill,
-  StoredBreaker,
   StoredDag,
   StoredDeadLetter,
-  StoredHeldEvents,
-  StoredKey,
   StoredRun,
   StoredSchedule,
   StoredTask,
   StoredVersion,
+  TableName,
 } from '@signalbox/engine';
 import {
-  type BackfillRow,
   Gathering,
+  type KeptRow,
   ModelTables,
   type RunRow,
   readLive,
@@ -39,8 +37,14 @@ export class Model {
     this.#tables.tenants.set(TENANT.tenantId, TENANT.tenant);
   }
 
+  /** All of the change, or nothing of it where the rows do not allow it. */
   apply(change: Change): void {
-    writeChanges(this.#tables, [change], 0);
+    try {
+      writeChanges(this.#tables, [change], 0);
+    } catch (error) {
+      this.#tables.log.undo();
+      throw error;
+    }
     this.#tables.log.keep();
   }
 
@@ -84,32 +88,22 @@ export class Model {
     return this.#tables.schedules.toMap();
   }
 
-  get keys(): readonly StoredKey[] {
-    return [...this.#tables.keys.values()];
-  }
-
   get deadLetters(): ReadonlyMap<string, StoredDeadLetter> {
     return this.#tables.deadLetters.toMap();
   }
 
-  get backfills(): readonly BackfillRow[] {
-    return [...this.#tables.backfills.values()];
+  /** Rows of described tables, as a load brings them. */
+  loaded(shards: readonly ShardNo[]): LoadedTables {
+    return readLive(this.#tables, shards, 0).tables;
   }
 
-  liveBackfills(shards: readonly ShardNo[]): readonly StoredBackfill[] {
-    return readLive(this.#tables, shards, 0).backfills;
+  /** All rows of a described table. */
+  rows<Name extends TableName>(name: Name): KeptRow<Name>[] {
+    return this.#tables.described.all(name);
   }
 
   fetch(needs: readonly Need[]): Seen {
     return readNeeds(this.#tables, needs);
-  }
-
-  get breakers(): ReadonlyMap<string, StoredBreaker> {
-    return this.#tables.breakers.toMap();
-  }
-
-  get held(): ReadonlyMap<string, StoredHeldEvents> {
-    return this.#tables.held.toMap();
   }
 
   get payloads(): ReadonlyMap<string, string> {

@@ -1,16 +1,23 @@
 /** What was committed is what is loaded, for any sequence of valid changes and any division into batches (I10, I19, I58). */
-import type {
-  AttemptNo,
-  DagId,
-  Instant,
-  Need,
-  ScheduleNo,
-  ShardNo,
-  StoredBreaker,
-  StoredRun,
-  StoredSchedule,
+import {
+  type AnyRow,
+  type AnyTable,
+  type AttemptNo,
+  type DagId,
+  type DueCursor,
+  FETCHED_TABLES,
+  type Instant,
+  keyTextOf,
+  LOADED_TABLES,
+  type Need,
+  RESIDENT,
+  type RowNeed,
+  type ScheduleNo,
+  type ShardNo,
+  type StoredRun,
+  type StoredSchedule,
+  shardOfRun,
 } from '@signalbox/engine';
-import { shardOfRun } from '@signalbox/engine';
 import { expect } from 'vitest';
 import type { PayloadKey, Store } from '../port.ts';
 import { START } from './changes.ts';
@@ -59,13 +66,12 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
   expect(byId(heads.runs)).toEqual(model.live());
   expect(heads.complete).toBe(true);
   const byNumber = (a: StoredSchedule, b: StoredSchedule) => a.dagId - b.dagId || a.scheduleNo - b.scheduleNo;
-  expect([...heads.schedules].sort(byNumber)).toEqual([...model.schedules.values()].sort(byNumber));
-  const byKey = (a: StoredBreaker, b: StoredBreaker) =>
-    a.dagId - b.dagId || (a.fingerprint ?? 0) - (b.fingerprint ?? 0);
-  expect([...heads.breakers].sort(byKey)).toEqual([...model.breakers.values()].sort(byKey));
-  const byUid = (a: { readonly uid: string }, b: { readonly uid: string }) => (a.uid < b.uid ? -1 : 1);
-  expect([...heads.held].sort(byUid)).toEqual([...model.held.values()].sort(byUid));
-  expect([...heads.backfills].sort(byUid)).toEqual([...model.liveBackfills(SHARDS)].sort(byUid));
+  expect([...heads.schedules].sort(byNumber)).toEqual(
+    [...model.schedules.values()].filter(({ dueAt }) => dueAt === RESIDENT).sort(byNumber),
+  );
+  const expected = model.loaded(SHARDS);
+  for (const [name, table] of LOADED_TABLES)
+    expect(byRowKey(table, heads.tables[name])).toEqual(byRowKey(table, expected[name]));
   const counts = new Map<DagId, number>();
   for (const { dagId, admitted } of model.live()) if (admitted) counts.set(dagId, (counts.get(dagId) ?? 0) + 1);
   const loaded = heads.admitted.filter(({ admitted }) => admitted > 0);
@@ -76,7 +82,7 @@ async function compareLoads(reader: Store, node: TestNode, model: Model): Promis
     expect(silentWorkers.map(({ workerId }) => workerId).sort()).toEqual([...model.silentOf(shard.shard)].sort());
   }
   // Whatever was loaded can be used: its dag and its versions are there too.
-  const needed = new Set([...heads.runs, ...heads.schedules, ...heads.held].map(({ dagId }) => dagId));
+  const needed = new Set([...heads.runs, ...heads.schedules, ...heads.tables.heldEvents].map(({ dagId }) => dagId));
   for (const dagId of needed) expect(heads.dags).toContainEqual(model.dags.get(dagId));
   for (const dag of heads.dags) expect(dag).toEqual(model.dags.get(dag.dagId));
   for (const version of heads.versions) expect(model.versions).toContainEqual(version);
@@ -96,7 +102,9 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
   expect(byId(byUid.runs)).toEqual(runs);
   const dags = [...model.dags.values()];
   const dagNeeds = dags.flatMap(({ shard, dagId, tenantId, name }, no): Need[] =>
-    no % 2 === 0 ? [{ kind: 'dag', shard, dagId }] : [{ kind: 'dag_name', shard, tenantId, name }],
+    no % 2 === 0
+      ? [{ kind: 'dag', shard, dagId }]
+      : [{ kind: 'dag_name', shard, tenantId, name, schedules: namesOf(model, dagId) }],
   );
   for (const { shard, dagId, tenantId, name, versionNo } of dags) {
     const version = model.versions.find((one) => one.dagId === dagId && one.versionNo === versionNo);
@@ -110,7 +118,7 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
     expect(seen.versions).toContainEqual(
       model.versions.find((one) => one.dagId === dagId && one.versionNo === versionNo),
     );
-  expect(new Set(seen.schedules)).toEqual(new Set(model.schedules.values()));
+  await compareSchedules(reader, model);
   const versionNeeds = model.versions.map(({ dagId, versionNo }): Need => {
     return { kind: 'version', shard: (dagId % 64) as ShardNo, dagId, versionNo };
   });
@@ -126,18 +134,70 @@ async function compareFetches(reader: Store, model: Model): Promise<void> {
     const shard = shardOfRun(runId);
     return window === undefined
       ? []
-      : [{ kind: 'windows', shard, dagId, scheduleNo, at: [window.at, (window.at + 1) as Instant] }];
+      : [{ kind: 'windows', shard, dagId, schedule: scheduleNo, at: [window.at, (window.at + 1) as Instant] }];
   });
-  const backfillNeeds = model.backfills.map(({ shard, uid }): Need => ({ kind: 'backfill', shard, uid }));
-  const asked = [...windowNeeds, ...backfillNeeds];
+  const pastNeeds = runs.flatMap(({ runId, dagId, window, scheduleNo = 1 as ScheduleNo }): Need[] => {
+    const shard = shardOfRun(runId);
+    if (window === undefined) return [];
+    return [0, 1].map((more) => ({ kind: 'past', shard, dagId, scheduleNo, before: (window.at + more) as Instant }));
+  });
+  const names = new Map(dags.map(({ dagId, name }) => [dagId, name]));
+  const requirementNeeds = runs.flatMap(({ runId, dagId, tenantId, window, createdAt }): Need[] => {
+    const what = { kind: 'requirement', shard: shardOfRun(runId), tenantId, dag: names.get(dagId) ?? 'none' } as const;
+    const since = { ...what, since: createdAt, window: null };
+    return window === undefined ? [since] : [since, { ...what, since: null, window: window.at }];
+  });
+  const asked = [...windowNeeds, ...pastNeeds, ...requirementNeeds];
   const [found, expected] = [await reader.fetch(asked), model.fetch(asked)];
   expect(new Set(found.windows)).toEqual(new Set(expected.windows));
-  expect(new Set(found.backfills)).toEqual(new Set(expected.backfills));
-  const keyNeeds = model.keys.map(
-    ({ bodyHash: _body, runId: _run, uid: _uid, ...key }): Need => ({ kind: 'key', ...key }),
-  );
-  const { keys } = await reader.fetch(keyNeeds);
-  expect(new Set(keys)).toEqual(new Set(model.keys));
+  expect(new Set(found.pasts)).toEqual(new Set(expected.pasts));
+  expect(new Set(found.requirements)).toEqual(new Set(expected.requirements));
+  expect(new Set(found.runs.map(({ runId }) => runId))).toEqual(new Set(expected.runs.map(({ runId }) => runId)));
+  await compareRows(reader, model);
+}
+
+const namesOf = (model: Model, dagId: DagId): string[] =>
+  [...model.schedules.values()].filter((schedule) => schedule.dagId === dagId).map(({ name }) => name);
+
+/** All schedules in each way in which they are found; walks with so few that they stop and go on. */
+async function compareSchedules(reader: Store, model: Model): Promise<void> {
+  const all = [...model.schedules.values()];
+  const needs = [...model.dags.values()].map(({ shard, dagId }) => ({ kind: 'schedules', shard, dagId }) as const);
+  const wanted: Need[][] = [
+    needs.map((need) => ({ ...need, first: 1 })),
+    needs.map((need) => ({ ...need, first: 1_000 })),
+    needs.map((need) => ({ ...need, ofDefinition: true })),
+    needs.map((need) => ({ ...need, names: [...namesOf(model, need.dagId), 'none'] })),
+    all.map(({ shard, dagId, scheduleNo }) => ({ kind: 'schedules', shard, dagId, numbers: [scheduleNo] })),
+  ];
+  for (const list of wanted) {
+    const [found, expected] = [await reader.fetch(list), model.fetch(list)];
+    expect(new Set(found.schedules)).toEqual(new Set(expected.schedules));
+  }
+  const [start, until] = [{ dueAt: 0, dagId: 0, scheduleNo: 0 } as DueCursor, 1e15 as Instant];
+  for (const limit of [1, 3, 1_000]) {
+    const due: Need = { kind: 'due', ranges: SHARDS.map((shard) => ({ shard, after: start, until })), limit };
+    const [found, expected] = [await reader.fetch([due]), model.fetch([due])];
+    expect([found.due, found.schedules]).toEqual([expected.due, expected.schedules]);
+    for (const shard of SHARDS) {
+      const zoned: Need = { kind: 'zoned', shard, after: start, limit };
+      expect((await reader.fetch([zoned])).zoned).toEqual(model.fetch([zoned]).zoned);
+    }
+  }
+}
+
+/** Each row of the tables that are fetched, by its key. */
+async function compareRows(reader: Store, model: Model): Promise<void> {
+  for (const [name, table] of FETCHED_TABLES) {
+    const needs = model.rows(name).map((row) => ({ kind: 'row', table: name, key: row }) as RowNeed);
+    expect(needs.length).toBeGreaterThan(0);
+    const [found, expected] = [await reader.fetch(needs), model.fetch(needs)];
+    expect(byRowKey(table, found.tables[name])).toEqual(byRowKey(table, expected.tables[name]));
+  }
+}
+
+function byRowKey(table: AnyTable, rows: readonly AnyRow[] = []): AnyRow[] {
+  return [...rows].sort((a, b) => (keyTextOf(table, a) < keyTextOf(table, b) ? -1 : 1));
 }
 
 async function comparePayloads(reader: Store, model: Model): Promise<void> {

@@ -27,7 +27,7 @@ export const snapshotChecks: readonly Check[] = [
       expect(heads).toMatchObject({ shards: [{ commitNo: 1 + count }] });
       expect((await reader.loadRest([dag.shard], null, 100)).runs).toEqual([]);
       const seen = await reader.fetch(needsOf(run, 'key'));
-      expect([seen.runs.length, seen.keys.length]).toEqual([count, count]);
+      expect([seen.runs.length, seen.tables.keys?.length]).toEqual([count, count]);
       expect(seen.dags).toMatchObject([{ versionNo: 1 + count }]);
       const payloads = await reader.fetchPayloads([{ runId: run.runId, taskNo: null }]);
       expect([...payloads.values()]).toEqual(isDoneAt(point) ? ['{"a":1}'] : []);
@@ -65,7 +65,7 @@ export const snapshotChecks: readonly Check[] = [
         expect(heads.dags).toMatchObject([{ versionNo: shard?.commitNo }]);
         expect(heads.admitted).toEqual([{ dagId: dag.dagId, admitted: 1 }]);
         const seen = await reader.fetch(needsOf(last, `${shard?.commitNo ?? 0}`));
-        expect(seen.keys.length).toBe((seen.dags[0]?.versionNo ?? 0) > (shard?.commitNo ?? 0) ? 1 : 0);
+        expect(seen.tables.keys?.length).toBe((seen.dags[0]?.versionNo ?? 0) > (shard?.commitNo ?? 0) ? 1 : 0);
       }
       await writes;
     },
@@ -77,7 +77,7 @@ function needsOf(run: RunCreated, key: string): Need[] {
   const stored = keyOf(run, (dagId % SHARD_COUNT) as ShardNo, key);
   const { shard, operation, target } = stored;
   return [
-    { kind: 'key', shard, tenantId, operation, target, key },
+    { kind: 'row', table: 'keys', key: { shard, tenantId, operation, target, key } },
     { kind: 'run', runId },
     { kind: 'dag', shard, dagId },
   ];

@@ -17,11 +17,19 @@ export interface WorkerLimits {
   readonly queues: readonly string[] | null;
   /** Slots of all its workers at one server. */
   readonly slots: number | null;
+  /** Whom they serve. Null: the tenant of the token alone. Empty: every tenant. */
+  readonly serves: readonly TenantId[] | null;
 }
 
 export interface ApiToken extends WorkerLimits {
   readonly tenantId: TenantId;
   readonly tenant: string;
+  /** Its tenant reads, and starts nothing. */
+  readonly isSuspended: boolean;
+  /** Its tenant may use the priority critical. */
+  readonly mayBeCritical: boolean;
+  /** Number of the priority of dags that are deployed without one; null: normal. */
+  readonly defaultPriority: number | null;
   readonly name: string;
   readonly role: string;
   /** How long it is still valid; null: no limit. */
@@ -59,23 +67,26 @@ export interface FoundToken {
 
 const MILLISECONDS = (column: string) => `floor(extract(epoch from ${column}) * 1000)::bigint`;
 /** Names of queues have no comma. */
+const SERVES = "array_to_string(serves, ',')";
 const QUEUES = "array_to_string(queues, ',')";
 const selectCluster = statement('select_cluster', 'select incarnation, token_key, shard_count from cluster');
 const selectToken = statement(
   'select_token',
   `
   select t.tenant_id, n.name, t.name, t.role,
-      ceil(extract(epoch from t.expires_at - clock_timestamp()) * 1000)::bigint, ${QUEUES}, t.slots
+      ceil(extract(epoch from t.expires_at - clock_timestamp()) * 1000)::bigint, ${QUEUES}, t.slots, ${SERVES},
+      n.state, n.critical, n.default_priority
     from api_token t join tenant n on n.tenant_id = t.tenant_id
-   where t.sha256 = $1::bytea and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())`,
+   where t.sha256 = $1::bytea and n.state <> 'deleted' and t.revoked_at is null and (t.expires_at is null or t.expires_at > clock_timestamp())`,
 );
 const insertToken = statement(
   'insert_token',
   `
   with made as (
-    insert into api_token (tenant_id, name, role, sha256, expires_at, created_by, queues, slots)
+    insert into api_token (tenant_id, name, role, sha256, expires_at, created_by, queues, slots, serves)
     values ($1::integer, $2::text, $3::text, $4::bytea,
-      clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text, string_to_array($7::text, ','), $8::integer)
+      clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text, string_to_array($7::text, ','), $8::integer,
+      string_to_array($10::text, ',')::integer[])
     on conflict do nothing returning tenant_id, name, role, expires_at, created_by)
   insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
   select tenant_id, coalesce(nullif(created_by, ''), 'server'), 'token.create', name, $9::text, 'done',
@@ -121,7 +132,7 @@ const selectTokens = statement(
   'select_tokens',
   `
   select name, role, ${MILLISECONDS('created_at')}, ${MILLISECONDS('revoked_at')}, ${MILLISECONDS('expires_at')}, created_by,
-      ${QUEUES}, slots
+      ${QUEUES}, slots, ${SERVES}
     from api_token where tenant_id = $1::integer order by created_at desc, name limit 1000`,
 );
 const selectNamed = statement(
@@ -152,14 +163,17 @@ export async function readCluster(database: Database): Promise<Cluster> {
 export async function findToken(database: Database, sha256: Buffer): Promise<ApiToken | null> {
   const [row] = (await database.one(call(selectToken, sha256))).rows;
   if (row === undefined) return null;
-  const [tenantId, tenant, name, role, leftMs, queues, slots] = row;
+  const [tenantId, tenant, name, role, leftMs, queues, slots, serves, state, critical, defaultPriority] = row;
   return {
     tenantId: Number(tenantId) as TenantId,
     tenant: decodeText(tenant ?? ''),
     name: decodeText(name ?? ''),
     role: role ?? '',
     leftMs: nullableNumber(leftMs),
-    ...limitsOf(queues, slots),
+    isSuspended: state !== 'active',
+    mayBeCritical: critical === 't',
+    defaultPriority: nullableNumber(defaultPriority),
+    ...limitsOf(queues, slots, serves),
   };
 }
 
@@ -169,7 +183,8 @@ export async function createToken(database: Database, token: NewApiToken): Promi
   const [validMs, createdBy] = [token.validMs ?? null, encodeText(token.createdBy ?? '')];
   const [queues, slots] = [token.queues?.join(',') ?? null, token.slots ?? null];
   const origin = encodeText(token.origin ?? '');
-  const values = [tenantId, name, token.role, token.sha256, validMs, createdBy, queues, slots, origin] as const;
+  const serves = token.serves?.join(',') ?? null;
+  const values = [tenantId, name, token.role, token.sha256, validMs, createdBy, queues, slots, origin, serves] as const;
   const insert = call(insertToken, ...values);
   const [, made] = await database.write([call(freeExpiredName, tenantId, name), insert]);
   return (made?.rows.length ?? 0) > 0;
@@ -207,19 +222,26 @@ export async function revokeToken(
 
 export async function listTokens(database: Database, tenantId: TenantId): Promise<ListedToken[]> {
   const { rows } = await database.one(call(selectTokens, tenantId));
-  return rows.map(([name, role, createdAt, revokedAt, expiresAt, createdBy, queues, slots]) => ({
+  return rows.map(([name, role, createdAt, revokedAt, expiresAt, createdBy, queues, slots, serves]) => ({
     name: decodeText(name ?? ''),
     role: role ?? '',
     createdAt: Number(createdAt),
     createdBy: decodeText(createdBy ?? ''),
     expiresAt: nullableNumber(expiresAt),
     revokedAt: nullableNumber(revokedAt),
-    ...limitsOf(queues, slots),
+    ...limitsOf(queues, slots, serves),
   }));
 }
 
-function limitsOf(queues: string | null | undefined, slots: string | null | undefined): WorkerLimits {
-  return { queues: queues === null || queues === undefined ? null : queues.split(','), slots: nullableNumber(slots) };
+type Cell = string | null | undefined;
+
+function limitsOf(queues: Cell, slots: Cell, serves: Cell): WorkerLimits {
+  const ids = serves === null || serves === undefined ? null : serves.split(',').filter(Boolean);
+  return {
+    queues: queues === null || queues === undefined ? null : queues.split(','),
+    slots: nullableNumber(slots),
+    serves: ids === null ? null : ids.map((id) => Number(id) as TenantId),
+  };
 }
 
 function nullableNumber(value: string | null | undefined): number | null {

@@ -33,6 +33,15 @@ export interface Refusal {
   readonly count: number;
 }
 
+/** The use of a permission. */
+export interface NewAuditEvent extends ChangedBy {
+  readonly tenantId: TenantId;
+  readonly action: string;
+  readonly target: string;
+  /** What it was used for. */
+  readonly details: string;
+}
+
 export interface ListAudit {
   readonly before: number;
   readonly action: string | null;
@@ -47,6 +56,12 @@ const insertRefusal = statement(
   select t.tenant_id, coalesce('token:' || t.name, ''), $2::text, coalesce(t.name, ''), $3::text, $4::text,
       json_build_object('count', $5::integer)
     from (values (1)) as one (no) left join api_token t on t.sha256 = $1::bytea`,
+);
+const insertUse = statement(
+  'insert_use',
+  `
+  insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
+  values ($1::integer, $2::text, $3::text, $4::text, $5::text, 'done', json_build_object('by', $6::text))`,
 );
 /** Events of nobody's are for the tenant that runs the server: the first one. */
 const selectAudit = statement(
@@ -91,4 +106,10 @@ export async function listAudit(
 /** They are kept for 400 days: a year and the time to look back at it. */
 export async function dropOldAudit(database: Database): Promise<void> {
   await database.one(call(deleteOld));
+}
+
+export async function recordUse(database: Database, event: NewAuditEvent): Promise<void> {
+  const { tenantId, actor, action, target, origin, details } = event;
+  const texts = [encodeText(actor), action, encodeText(target), encodeText(origin), details] as const;
+  await database.write([call(insertUse, tenantId, ...texts)]);
 }

@@ -20,6 +20,7 @@ import { skipReasons } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText, textArray } from '../text.ts';
+import { DAG_FILTER, type DagFilter, filterValues } from './dag-filter.ts';
 
 export interface DagView {
   readonly shard: ShardNo;
@@ -43,29 +44,33 @@ export interface DagView {
   /** Where the files of its version were deployed from. */
   readonly source: string | null;
   readonly retiredAt: Instant | null;
-  /** The first of its schedules. */
-  readonly schedule: {
-    readonly name: string;
-    readonly spec: ScheduleSpec;
-    readonly revision: number;
-    readonly paused: boolean;
-    readonly decidedUntil: Instant;
-    /** Why the server itself has paused it. */
-    readonly fault: string | null;
-    readonly fired: number;
-  } | null;
+  /** Its schedules in the order in which they were made, up to `SCHEDULES_SHOWN`. Delayed runs are none of them. */
+  readonly schedules: readonly ScheduleOfDag[];
+  /** How many there are, counted up to `SCHEDULES_COUNTED`. */
+  readonly scheduleCount: number;
 }
+
+export interface ScheduleOfDag {
+  readonly name: string;
+  readonly spec: ScheduleSpec;
+  readonly revision: number;
+  readonly paused: boolean;
+  readonly decidedUntil: Instant;
+  /** Why the server itself has paused it. */
+  readonly fault: string | null;
+  readonly fired: number;
+}
+
+const SCHEDULES_SHOWN = 20;
+const SCHEDULES_COUNTED = 1_000;
 
 export interface DagDetails extends DagView {
   readonly spec: DagSpec;
 }
 
-export interface ListDags {
+export interface ListDags extends DagFilter {
   readonly after: string | null;
   readonly limit: number;
-  readonly retired?: boolean;
-  readonly tag?: string | null;
-  readonly owner?: string | null;
 }
 
 export interface ListWindows {
@@ -75,6 +80,8 @@ export interface ListWindows {
   readonly limit: number;
   /** Of this schedule only. */
   readonly scheduleNo?: ScheduleNo | null;
+  /** Of schedules that had this name. */
+  readonly name?: string | null;
 }
 
 export interface WindowView {
@@ -99,15 +106,17 @@ const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::t
       'priority', v.spec->'priority', 'maxActiveRuns', v.spec->'maxActiveRuns', 'maxActiveTasks', v.spec->'maxActiveTasks',
       'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle', 'source', v.spec->'source',
       'on', v.spec->'on', 'tags', v.spec->'tags', 'owner', v.spec->'owner')::text end`;
-/** Null stands for any. */
-const HAS_LABELS = `case when $5::text is null and $6::text is null then true when strpos(v.spec::text, '\\u0000') > 0 then false
-      else ($5::text is null or (v.spec->'tags')::jsonb ? $5::text) and ($6::text is null or v.spec->>'owner' = $6::text) end`;
-const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, s.spec::text, s.revision, s.paused,
-    s.decided_until, ${SHOWN_SPEC}, d.retired_at, s.fault, s.name, s.fired`;
+/** Texts of the specs are apart: PostgreSQL builds no JSON of texts with an escaped zero character. */
+const OWN = `select * from dag_schedule s
+             where s.shard = d.shard and s.dag_id = d.dag_id and (s.spec -> 'run') is null order by s.schedule_no`;
+const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, ${SHOWN_SPEC}, d.retired_at,
+    s.specs::text, s.facts::text, (select count(*) from (${OWN} limit ${SCHEDULES_COUNTED}) s)`;
 const DAG_TABLES = `dag d
     join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
-    left join lateral (select * from dag_schedule s where s.shard = d.shard and s.dag_id = d.dag_id
-                        order by s.schedule_no limit 1) s on true`;
+    left join lateral (
+      select json_agg(s.spec order by s.schedule_no) as specs,
+             json_agg(json_build_array(s.name, s.revision, s.paused, s.decided_until, s.fault, s.fired) order by s.schedule_no) as facts
+        from (${OWN} limit ${SCHEDULES_SHOWN}) s) s on true`;
 
 /** Both lean on the index `dag_name` (tenant_id, name). */
 const selectDag = statement(
@@ -118,9 +127,8 @@ const selectDags = statement(
   'list_dags',
   `
   select ${DAG_COLUMNS} from ${DAG_TABLES}
-   where d.tenant_id = $1::integer and d.name > $2::text and ($4::boolean or d.retired_at is null)
-     and ${HAS_LABELS}
-   order by d.name limit $3::integer`,
+   where d.tenant_id = $1::integer and d.name > $8::text and ${DAG_FILTER}
+   order by d.name limit $9::integer`,
 );
 
 /** Leans on the primary key (tenant_id, event, …) of event_trigger, which has no row of a retired dag. */
@@ -136,10 +144,10 @@ const selectTriggered = statement(
 const selectWindows = statement(
   'list_windows',
   `
-  select w.fires_at, w.until_at, w.wall_time, w.count, w.skipped, w.run_id, r.uid, w.at, s.name, w.schedule_no
+  select w.fires_at, w.until_at, w.wall_time, w.count, w.skipped, w.run_id, r.uid, w.at, coalesce(w.name, s.name), w.schedule_no
     from (select w.* from dag d join window_decision w on w.shard = d.shard and w.dag_id = d.dag_id
            where d.tenant_id = $1::integer and d.name = $2::text and (w.fires_at, w.schedule_no) < ($3::bigint, $6::integer)
-             and w.fires_at <= $3::bigint and ($5::integer is null or w.schedule_no = $5::integer)
+             and w.fires_at <= $3::bigint and ($5::integer is null or w.schedule_no = $5::integer) and ($7::text is null or w.name = $7::text)
            order by w.fires_at desc, w.schedule_no desc, w.wall_time limit $4::integer) w
     left join run r on r.shard = w.shard and r.run_id = w.run_id
     left join dag_schedule s on s.shard = w.shard and s.dag_id = w.dag_id and s.schedule_no = w.schedule_no
@@ -151,19 +159,18 @@ export async function findDag(database: Database, tenantId: TenantId, name: stri
     const [found] = await ask([call(selectDag, tenantId, encodeText(name))], { last: true });
     return found?.rows[0];
   });
-  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[16] ?? 'null') as DagSpec };
+  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[12] ?? 'null') as DagSpec };
 }
 
 /** In order of name, after the one given; those that were deleted only when asked for. */
 export async function listDags(
   database: Database,
   tenantId: TenantId,
-  { after, limit, retired = false, tag = null, owner = null }: ListDags,
+  { after, limit, ...filter }: ListDags,
 ): Promise<DagView[]> {
   return database.snapshot(async (ask) => {
-    const [found] = await ask([call(selectDags, tenantId, encodeText(after ?? ''), limit, retired, tag, owner)], {
-      last: true,
-    });
+    const read = call(selectDags, tenantId, ...filterValues(filter), encodeText(after ?? ''), limit);
+    const [found] = await ask([read], { last: true });
     return (found?.rows ?? []).map(parseDag);
   });
 }
@@ -198,19 +205,28 @@ function readTriggers(event: string, triggers: string | null): readonly EventTri
 export async function listWindows(
   database: Database,
   tenantId: TenantId,
-  { dagName, before, limit, scheduleNo = null }: ListWindows,
+  { dagName, before, limit, scheduleNo = null, name = null }: ListWindows,
 ): Promise<WindowView[]> {
   return database.snapshot(async (ask) => {
     const { firesAt, scheduleNo: beforeNo } = before ?? { firesAt: Number.MAX_SAFE_INTEGER, scheduleNo: 0 };
-    const read = call(selectWindows, tenantId, encodeText(dagName), firesAt, limit, scheduleNo, beforeNo);
+    const read = call(
+      selectWindows,
+      tenantId,
+      encodeText(dagName),
+      firesAt,
+      limit,
+      scheduleNo,
+      beforeNo,
+      name === null ? null : encodeText(name),
+    );
     const [found] = await ask([read], { last: true });
     return (found?.rows ?? []).map(parseWindow);
   });
 }
 
 function parseDag(row: Row): DagView {
-  const [shard, dagId, name, versionNo, hash, at, actor, spec, revision, paused, decidedUntil] = row;
-  const shown = JSON.parse(row[11] ?? '{}') as DagSpec & { readonly taskCount?: number };
+  const [shard, dagId, name, versionNo, hash, at, actor, shownSpec, retiredAt, specs, facts, scheduleCount] = row;
+  const shown = JSON.parse(shownSpec ?? '{}') as DagSpec & { readonly taskCount?: number };
   // PostgreSQL has null for what a spec lacks.
   const triggers = (shown.on ?? null) === null ? [] : triggersOf(shown);
   return {
@@ -232,20 +248,31 @@ function parseDag(row: Row): DagView {
     triggers,
     bundle: shown.bundle ?? null,
     source: shown.source ?? null,
-    retiredAt: row[12] === null || row[12] === undefined ? null : (Number(row[12]) as Instant),
-    schedule:
-      spec === null || spec === undefined
-        ? null
-        : {
-            name: decodeText(row[14] ?? ''),
-            spec: JSON.parse(spec) as ScheduleSpec,
-            revision: Number(revision),
-            paused: paused === 't',
-            decidedUntil: Number(decidedUntil) as Instant,
-            fault: decodeNullableText(row[13] ?? null),
-            fired: Number(row[15]),
-          },
+    retiredAt: retiredAt === null || retiredAt === undefined ? null : (Number(retiredAt) as Instant),
+    schedules: parseSchedules(specs ?? null, facts ?? null),
+    scheduleCount: Number(scheduleCount),
   };
+}
+
+type Facts = [
+  name: string,
+  revision: number,
+  paused: boolean,
+  decidedUntil: number,
+  fault: string | null,
+  fired: number,
+];
+
+function parseSchedules(specs: string | null, facts: string | null): readonly ScheduleOfDag[] {
+  if (specs === null || facts === null) return [];
+  const all = JSON.parse(facts) as Facts[];
+  return (JSON.parse(specs) as ScheduleSpec[]).map((spec, no) => {
+    const [name, revision, paused, decidedUntil, fault, fired] = all[no]!;
+    return {
+      ...{ name: decodeText(name), spec, revision, paused, decidedUntil: decidedUntil as Instant, fired },
+      fault: decodeNullableText(fault),
+    };
+  });
 }
 
 function parseWindow(row: Row): WindowView {

@@ -58,7 +58,7 @@ export async function getRun(
   choose?: (outline: RunOutline) => readonly number[],
 ): Promise<RunDetails | null> {
   const run = await database.snapshot(async (ask) => {
-    const runId = await findRunId(ask, days, uid);
+    const runId = await findRunId(ask, days, tenantId, uid);
     if (runId === null) return null;
     const leaf = leafOfRun(days, runId);
     const key = [shardOfRun(runId), runId];

@@ -12,6 +12,7 @@ import type { Ask, Database } from '../database.ts';
 import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
+import { findOwnRun, isOwnRunId } from './own-run-ids.ts';
 
 const selectOwner = leafStatement(
   'view_run_owner',
@@ -29,7 +30,7 @@ export async function resolveRun(
   uid: string,
 ): Promise<{ shard: ShardNo; runId: RunId } | null> {
   return database.snapshot(async (ask) => {
-    const runId = await findRunId(ask, days, uid);
+    const runId = await findRunId(ask, days, tenantId, uid);
     if (runId === null) return null;
     const shard = shardOfRun(runId);
     const [owner] = await ask([call(selectOwner(leafOfRun(days, runId)), shard, runId, tenantId)], { last: true });
@@ -37,9 +38,10 @@ export async function resolveRun(
   });
 }
 
-export async function findRunId(ask: Ask, days: KnownDays, uid: string): Promise<RunId | null> {
+export async function findRunId(ask: Ask, days: KnownDays, tenantId: TenantId, uid: string): Promise<RunId | null> {
   if (!UUID.test(uid)) return null;
   const known = uid.toLowerCase() as RunUid;
+  if (isOwnRunId(known)) return findOwnRun(ask, tenantId, known);
   const shard = shardOfUid(known);
   if (!(shard < SHARD_COUNT)) return null;
   return (await findRunIds(ask, days, [{ shard, uid: known }]))[0] ?? null;

@@ -5,7 +5,7 @@ import { runOutcomes } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { type Call, call, statement } from '../statement.ts';
 import { BUCKETS_PER_OCTAVE, NO_DURATION } from '../statements/rollup.ts';
-import { decodeText } from '../text.ts';
+import { decodeText, textArray } from '../text.ts';
 import type { DagKey } from './events.ts';
 
 export type RunOutcomeWord = ReturnType<typeof runOutcomes.word>;
@@ -44,7 +44,8 @@ const selectOfTenant = statement(
 );
 const selectByDag = statement(
   'rollups_by_dag',
-  `select k.outcome, k.bucket, sum(k.runs), d.name ${ofTenant} group by k.outcome, k.bucket, d.name order by d.name`,
+  `select k.outcome, k.bucket, sum(k.runs), d.name ${ofTenant} and ($3::text[] is null or d.name = any($3::text[]))
+    group by k.outcome, k.bucket, d.name order by d.name`,
 );
 
 async function rowsOf(database: Database, one: Call): Promise<readonly Row[]> {
@@ -76,9 +77,13 @@ export async function endedByHour(
   return rows.map((row) => ({ ...parseEnded(row), hour: Number(row[3]) }));
 }
 
-/** From that hour on, in order of the dags' names. */
-export async function endedByDag(database: Database, tenantId: TenantId, fromHour: number): Promise<EndedOfDag[]> {
-  const rows = await rowsOf(database, call(selectByDag, tenantId, fromHour));
+/** From that hour on, in order of the dags' names; null stands for all of them. */
+export async function endedByDag(
+  database: Database,
+  tenantId: TenantId,
+  { fromHour, names }: { readonly fromHour: number; readonly names: readonly string[] | null },
+): Promise<EndedOfDag[]> {
+  const rows = await rowsOf(database, call(selectByDag, tenantId, fromHour, names === null ? null : textArray(names)));
   return rows.map((row) => ({ ...parseEnded(row), dagName: decodeText(row[3] ?? '') }));
 }
 

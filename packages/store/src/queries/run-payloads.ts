@@ -35,7 +35,7 @@ export async function getPayload(
   { uid, taskNo }: { uid: string; taskNo: TaskNo | null },
 ): Promise<string | null> {
   return database.snapshot(async (ask) => {
-    const runId = await findRunId(ask, days, uid);
+    const runId = await findRunId(ask, days, tenantId, uid);
     if (runId === null) return null;
     const key = [shardOfRun(runId), runId, tenantId, taskNo ?? PARAMS_TASK_NO];
     const [found] = await ask([call(selectPayload(leafOfRun(days, runId)), ...key)], { last: true });
@@ -64,7 +64,7 @@ export async function getPayloads(
 ): Promise<RunPayloads> {
   return database.snapshot(async (ask) => {
     const outputs = new Map<TaskNo, string>();
-    const runId = await findRunId(ask, days, uid);
+    const runId = await findRunId(ask, days, tenantId, uid);
     if (runId === null) return { params: null, outputs };
     const some = taskNos === undefined ? null : plainArray(taskNos);
     const key = [shardOfRun(runId), runId, tenantId, bytesLimit, some];

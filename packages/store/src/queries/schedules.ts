@@ -40,14 +40,14 @@ const TABLES = 'dag d join dag_schedule s on s.shard = d.shard and s.dag_id = d.
 
 /**
  * Leans on the index `dag_name` and on the unique key (shard, dag_id, schedule_no): a page is read in their order, dag by dag, and
- * ends with its limit. Null for a filter: all.
+ * ends with its limit. Null for a filter: all. Delayed runs are none of them.
  */
 const selectSchedules = statement(
   'list_schedules',
   `
   select ${COLUMNS}
     from ${TABLES}
-   where d.tenant_id = $1::integer and d.name >= $2::text and (d.name > $2::text or s.schedule_no > $3::integer)
+   where d.tenant_id = $1::integer and (s.spec -> 'run') is null and d.name >= $2::text and (d.name > $2::text or s.schedule_no > $3::integer)
      and ($5::text is null or d.name = $5::text) and ($6::boolean is null or s.paused = $6::boolean)
      and ($7::smallint is null or s.origin = $7::smallint)
    order by d.name, s.schedule_no limit $4::integer`,
@@ -55,7 +55,7 @@ const selectSchedules = statement(
 
 const selectSchedule = statement(
   'find_schedule',
-  `select ${COLUMNS} from ${TABLES} where d.tenant_id = $1::integer and d.name = $2::text and s.name = $3::text`,
+  `select ${COLUMNS} from ${TABLES} where d.tenant_id = $1::integer and d.name = $2::text and s.name = $3::text and (s.spec -> 'run') is null`,
 );
 
 /** In order of the dag's name, and of their numbers. */

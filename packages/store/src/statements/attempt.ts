@@ -2,6 +2,7 @@
 
 import type { AttemptRow, FoldedRows, PayloadRow } from '@signalbox/engine';
 import { attemptOutcomes } from '../codes.ts';
+import { integers } from '../columns.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
@@ -65,7 +66,7 @@ export function insertPayloads(leaf: Leaf, payloads: readonly PayloadRow[]): Cal
   return call(
     insertPayloadRows(leaf),
     ...keyColumns(payloads),
-    plainArray(payloads.map((payload) => payload.taskNo ?? PARAMS_TASK_NO)),
+    integers(payloads.map((payload) => payload.taskNo ?? PARAMS_TASK_NO)),
     textArray(payloads.map((payload) => payload.body)),
   );
 }

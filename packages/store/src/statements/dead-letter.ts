@@ -1,13 +1,6 @@
 /** Rows of `dead_letter` and `breaker`, and what a failure stores with its task. Nothing is written if nothing fails. */
-import type {
-  AttemptEnded,
-  BreakerSet,
-  DeadLetterClosed,
-  DeadLetterWritten,
-  TaskCleared,
-  TaskMarked,
-} from '@signalbox/engine';
-import { attemptOutcomes, breakerStates, deadLetterReasons, deadLetterStates } from '../codes.ts';
+import type { AttemptEnded, DeadLetterClosed, DeadLetterWritten, TaskCleared, TaskMarked } from '@signalbox/engine';
+import { attemptOutcomes, deadLetterReasons, deadLetterStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
@@ -146,56 +139,4 @@ export function closeDeadLetterRows(deadLetters: readonly Closed[]): Call {
     textArray(deadLetters.map((deadLetter) => deadLetter.actor)),
     textArray(deadLetters.map((deadLetter) => deadLetter.newUid)),
   );
-}
-
-const deleteBreakers = statement(
-  'delete_breakers',
-  `
-  delete from breaker b using (${rowsOf('shard smallint', 'dag_id bigint', 'fingerprint bigint')}) u
-   where b.shard = u.shard and b.dag_id = u.dag_id and b.fingerprint = u.fingerprint`,
-);
-
-const upsertBreakers = statement(
-  'upsert_breakers',
-  `
-  insert into breaker as b (shard, dag_id, fingerprint, tenant_id, state, pause_ms, opened_at, since, error)
-  ${rowsOf(
-    'shard smallint',
-    'dag_id bigint',
-    'fingerprint bigint',
-    'tenant_id integer',
-    'state smallint',
-    'pause_ms bigint',
-    'opened_at bigint',
-    'since bigint',
-    'error text',
-  )}
-  on conflict (shard, dag_id, fingerprint) do update set state = excluded.state, pause_ms = excluded.pause_ms,
-    opened_at = excluded.opened_at, since = excluded.since, error = coalesce(excluded.error, b.error)`,
-);
-
-export function changeBreakers(all: readonly BreakerSet[]): Call[] {
-  const keys = (list: readonly BreakerSet[]) => [
-    plainArray(list.map((breaker) => breaker.shard)),
-    plainArray(list.map((breaker) => breaker.dagId)),
-    plainArray(list.map((breaker) => breaker.fingerprint ?? 0)),
-  ];
-  const closed = all.filter(({ state }) => state === 'closed');
-  const kept = all.filter(({ state }) => state !== 'closed');
-  const calls: Call[] = [];
-  if (closed.length > 0) calls.push(call(deleteBreakers, ...keys(closed)));
-  if (kept.length === 0) return calls;
-  calls.push(
-    call(
-      upsertBreakers,
-      ...keys(kept),
-      plainArray(kept.map((breaker) => breaker.tenantId)),
-      plainArray(kept.map((breaker) => breakerStates.code(breaker.state))),
-      plainArray(kept.map((breaker) => breaker.pauseMs)),
-      plainArray(kept.map((breaker) => breaker.openedAt)),
-      plainArray(kept.map((breaker) => breaker.at)),
-      textArray(kept.map((breaker) => breaker.error)),
-    ),
-  );
-  return calls;
 }

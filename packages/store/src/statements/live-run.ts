@@ -6,8 +6,8 @@
 
 import type { RunFold } from '@signalbox/engine';
 import { priorities } from '../codes.ts';
+import { bigints, booleans, smallints } from '../columns.ts';
 import { type Call, call, rowsOf, statement } from '../statement.ts';
-import { plainArray } from '../text.ts';
 import { keyColumns } from './run.ts';
 
 const insertLiveRuns = statement(
@@ -21,10 +21,10 @@ export function addLiveRuns(runs: readonly (RunFold & { created: NonNullable<Run
   return call(
     insertLiveRuns,
     ...keyColumns(runs),
-    plainArray(runs.map((run) => priorities.code(run.created.priority))),
-    plainArray(runs.map((run) => run.created.dagId)),
-    plainArray(runs.map((run) => run.created.admitted || run.admitted !== null)),
-    plainArray(runs.map((run) => run.claimed)),
+    smallints(runs.map((run) => priorities.code(run.created.priority))),
+    bigints(runs.map((run) => run.created.dagId)),
+    booleans(runs.map((run) => run.created.admitted || run.admitted !== null)),
+    booleans(runs.map((run) => run.claimed)),
   );
 }
 
@@ -43,8 +43,8 @@ export function changeLiveRuns(runs: readonly RunFold[]): Call {
   return call(
     markLiveRuns,
     ...keyColumns(runs),
-    plainArray(runs.map((run) => run.admitted !== null)),
-    plainArray(runs.map((run) => run.claimed)),
+    booleans(runs.map((run) => run.admitted !== null)),
+    booleans(runs.map((run) => run.claimed)),
     runs.length,
   );
 }

@@ -2,7 +2,7 @@
 import { NOBODY, type PauseSet, type StoredPause, type TaskMarked } from '@signalbox/engine';
 import { taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
-import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
+import { type Call, call, leafStatement, rowsOf, statement, type Value } from '../statement.ts';
 import { decodeText, nullableArray, plainArray, textArray } from '../text.ts';
 import { keepAttempts } from './manual.ts';
 import { keyColumns } from './run.ts';
@@ -64,7 +64,7 @@ export function markTasks(leaf: Leaf, tasks: readonly TaskMarked[]): Call[] {
   return calls;
 }
 
-function markColumns(tasks: readonly TaskMarked[]): string[] {
+function markColumns(tasks: readonly TaskMarked[]): Value[] {
   return [
     ...keyColumns(tasks),
     plainArray(tasks.map((task) => task.taskNo)),

@@ -1,13 +1,10 @@
-/** Reads dags, versions and keys. Each uses the primary key of its table, or `dag_name`. */
+/** Reads dags and versions. Each uses the primary key of its table, or `dag_name`. */
 import type {
   DagId,
   DagSpec,
   Instant,
-  RunId,
-  RunUid,
   ShardNo,
   StoredDag,
-  StoredKey,
   StoredVersion,
   TenantId,
   VersionNo,
@@ -23,7 +20,6 @@ export interface DagKey {
 export interface VersionKey extends DagKey {
   readonly versionNo: VersionNo;
 }
-type KeyKey = Pick<StoredKey, 'shard' | 'tenantId' | 'operation' | 'target' | 'key'>;
 
 /** A server of the version before gives a dag its first schedule without noting the number. */
 const LAST_SCHEDULE_NO = `case when d.last_schedule_no = 0 and exists (select from schedule s where s.shard = d.shard and s.dag_id = d.dag_id)
@@ -61,15 +57,6 @@ const selectVersions = statement(
     join dag_version v on v.shard = u.shard and v.dag_id = u.dag_id and v.version_no = u.version_no`,
 );
 
-const selectKeys = statement(
-  'select_keys',
-  `
-  select k.shard, k.tenant_id, k.operation, k.target, k.key, k.body_hash, k.run_id, k.uid
-    from unnest($1::smallint[], $2::integer[], $3::text[], $4::bigint[], $5::text[]) as u (shard, tenant_id, operation, target, key)
-    join idempotency_key k on k.shard = u.shard and k.tenant_id = u.tenant_id and k.operation = u.operation
-      and k.target = u.target and k.key = u.key`,
-);
-
 export function readDags(dags: readonly DagKey[]): Call {
   return call(selectDags, ...dagColumns(dags));
 }
@@ -86,17 +73,6 @@ export function readDagsByName(dags: readonly { shard: ShardNo; tenantId: Tenant
 export function readVersions(versions: readonly VersionKey[], currentOf: readonly DagKey[]): Call {
   const numbers = plainArray(versions.map((version) => version.versionNo));
   return call(selectVersions, ...dagColumns(versions), numbers, ...dagColumns(currentOf));
-}
-
-export function readKeys(keys: readonly KeyKey[]): Call {
-  return call(
-    selectKeys,
-    plainArray(keys.map((key) => key.shard)),
-    plainArray(keys.map((key) => key.tenantId)),
-    textArray(keys.map((key) => key.operation)),
-    plainArray(keys.map((key) => key.target)),
-    textArray(keys.map((key) => key.key)),
-  );
 }
 
 export function dagColumns(dags: readonly DagKey[]): [string, string] {
@@ -126,18 +102,5 @@ export function parseVersions({ rows }: CallResult): StoredVersion[] {
     versionNo: integer(row, 1) as VersionNo,
     hash: text(row, 2),
     spec: JSON.parse(row[3] ?? 'null') as DagSpec,
-  }));
-}
-
-export function parseKeys({ rows }: CallResult): StoredKey[] {
-  return rows.map((row) => ({
-    shard: integer(row, 0) as ShardNo,
-    tenantId: integer(row, 1) as TenantId,
-    operation: text(row, 2),
-    target: integer(row, 3),
-    key: text(row, 4),
-    bodyHash: text(row, 5),
-    runId: integer(row, 6) as RunId,
-    uid: row[7] as RunUid,
   }));
 }

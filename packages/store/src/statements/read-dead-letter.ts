@@ -1,19 +1,7 @@
-/** Reads dead letters and breakers for the engine. */
-import type {
-  AttemptNo,
-  DagId,
-  DeadLetterRef,
-  Fingerprint,
-  Instant,
-  RunId,
-  ShardNo,
-  StoredBreaker,
-  StoredDeadLetter,
-  TaskNo,
-  TenantId,
-} from '@signalbox/engine';
+/** Reads dead letters for the engine. */
+import type { AttemptNo, DeadLetterRef, RunId, StoredDeadLetter, TaskNo, TenantId } from '@signalbox/engine';
 import type { CallResult } from '../batch.ts';
-import { breakerStates, deadLetterStates } from '../codes.ts';
+import { deadLetterStates } from '../codes.ts';
 import { type Call, call, rowsOf, statement } from '../statement.ts';
 import { plainArray } from '../text.ts';
 import { keyColumns } from './run.ts';
@@ -43,25 +31,5 @@ export function parseDeadLetters({ rows }: CallResult): StoredDeadLetter[] {
     attemptNo: Number(attemptNo) as AttemptNo,
     tenantId: Number(tenantId) as TenantId,
     state: deadLetterStates.word(Number(state)),
-  }));
-}
-
-export const selectBreakers = statement(
-  'select_breakers',
-  `
-  select shard, dag_id, fingerprint, tenant_id, state, pause_ms, opened_at, since
-    from breaker where shard = any ($1::smallint[]) order by shard, dag_id, fingerprint`,
-);
-
-export function parseBreakers({ rows }: CallResult): StoredBreaker[] {
-  return rows.map(([shard, dagId, fingerprint, tenantId, state, pauseMs, openedAt, since]) => ({
-    shard: Number(shard) as ShardNo,
-    dagId: Number(dagId) as DagId,
-    fingerprint: fingerprint === '0' ? null : (Number(fingerprint) as Fingerprint),
-    tenantId: Number(tenantId) as TenantId,
-    state: breakerStates.word(Number(state)) as StoredBreaker['state'],
-    pauseMs: Number(pauseMs),
-    openedAt: Number(openedAt) as Instant,
-    since: Number(since) as Instant,
   }));
 }

@@ -3,9 +3,10 @@
 import type { RunFold } from '@signalbox/engine';
 import { type RunId, shardOfRun } from '@signalbox/engine';
 import { causes, phases, priorities, runOutcomes } from '../codes.ts';
+import { bigints, booleans, integers, smallints, uuids } from '../columns.ts';
 import type { Leaf } from '../leaf.ts';
-import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
-import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+import { type Call, call, leafStatement, rowsOf, type Value } from '../statement.ts';
+import { sparseTexts } from '../text.ts';
 import { ROLLED_COLUMNS, rolledUp } from './rollup.ts';
 
 const OPEN = phases.code('open');
@@ -77,16 +78,16 @@ export function insertChangedRuns(leaf: Leaf, runs: readonly Created[]): Call {
   return call(
     insertWholeRuns(leaf),
     ...createdColumns(runs),
-    plainArray(runs.map((run) => phaseOf(run) ?? OPEN)),
-    nullableArray(runs.map(outcomeOf)),
-    nullableArray(runs.map((run) => run.closing?.at ?? null)),
-    textArray(runs.map((run) => run.closing?.actor ?? null)),
-    nullableArray(runs.map((run) => run.ended?.at ?? null)),
-    plainArray(runs.map((run) => run.struck?.strikes ?? 0)),
-    plainArray(runs.map((run) => run.struck?.setAside ?? false)),
-    textArray(runs.map((run) => run.struck?.reason ?? null)),
-    nullableArray(runs.map((run) => run.struck?.at ?? null)),
-    nullableArray(runs.map((run) => run.closing?.graceMs ?? null)),
+    smallints(runs.map((run) => phaseOf(run) ?? OPEN)),
+    smallints(runs.map(outcomeOf)),
+    bigints(runs.map((run) => run.closing?.at ?? null)),
+    sparseTexts(runs.map((run) => run.closing?.actor ?? null)),
+    bigints(runs.map((run) => run.ended?.at ?? null)),
+    smallints(runs.map((run) => run.struck?.strikes ?? 0)),
+    booleans(runs.map((run) => run.struck?.setAside ?? false)),
+    sparseTexts(runs.map((run) => run.struck?.reason ?? null)),
+    bigints(runs.map((run) => run.struck?.at ?? null)),
+    integers(runs.map((run) => run.closing?.graceMs ?? null)),
   );
 }
 
@@ -107,8 +108,8 @@ export function endPlainRuns(leaf: Leaf, runs: readonly RunFold[]): Call {
   return call(
     endRuns(leaf),
     ...keyColumns(runs),
-    nullableArray(runs.map(outcomeOf)),
-    nullableArray(runs.map((run) => run.ended?.at ?? null)),
+    smallints(runs.map(outcomeOf)),
+    bigints(runs.map((run) => run.ended?.at ?? null)),
     runs.length,
   );
 }
@@ -152,45 +153,45 @@ export function changeKnownRuns(leaf: Leaf, runs: readonly RunFold[]): Call {
   return call(
     changeRuns(leaf),
     ...keyColumns(runs),
-    nullableArray(runs.map(phaseOf)),
-    nullableArray(runs.map(outcomeOf)),
-    nullableArray(runs.map((run) => run.admitted?.at ?? null)),
-    nullableArray(runs.map((run) => run.closing?.at ?? null)),
-    textArray(runs.map((run) => run.closing?.actor ?? null)),
-    nullableArray(runs.map((run) => run.ended?.at ?? null)),
-    nullableArray(runs.map((run) => run.struck?.strikes ?? null)),
-    nullableArray(runs.map((run) => run.struck?.setAside ?? null)),
-    textArray(runs.map((run) => run.struck?.reason ?? null)),
-    nullableArray(runs.map((run) => run.struck?.at ?? null)),
-    nullableArray(runs.map((run) => run.closing?.graceMs ?? null)),
+    smallints(runs.map(phaseOf)),
+    smallints(runs.map(outcomeOf)),
+    bigints(runs.map((run) => run.admitted?.at ?? null)),
+    bigints(runs.map((run) => run.closing?.at ?? null)),
+    sparseTexts(runs.map((run) => run.closing?.actor ?? null)),
+    bigints(runs.map((run) => run.ended?.at ?? null)),
+    smallints(runs.map((run) => run.struck?.strikes ?? null)),
+    booleans(runs.map((run) => run.struck?.setAside ?? null)),
+    sparseTexts(runs.map((run) => run.struck?.reason ?? null)),
+    bigints(runs.map((run) => run.struck?.at ?? null)),
+    integers(runs.map((run) => run.closing?.graceMs ?? null)),
     runs.length,
   );
 }
 
-export function keyColumns(items: readonly { readonly runId: RunId }[]): [string, string] {
-  return [plainArray(items.map((item) => shardOfRun(item.runId))), plainArray(items.map((item) => item.runId))];
+export function keyColumns(items: readonly { readonly runId: RunId }[]): [Value, Value] {
+  return [smallints(items.map((item) => shardOfRun(item.runId))), bigints(items.map((item) => item.runId))];
 }
 
-function createdColumns(runs: readonly Created[]): string[] {
+function createdColumns(runs: readonly Created[]): Value[] {
   const created = runs.map((run) => run.created);
   return [
     ...keyColumns(runs),
-    uuidArray(created.map((run) => run.uid)),
-    plainArray(created.map((run) => run.tenantId)),
-    plainArray(created.map((run) => run.dagId)),
-    plainArray(created.map((run) => run.versionNo)),
-    plainArray(created.map((run) => priorities.code(run.priority))),
-    plainArray(created.map((run) => causes.code(run.cause))),
-    nullableArray(created.map((run) => run.firesAt)),
-    plainArray(runs.map((run) => run.created.admitted || run.admitted !== null)),
-    nullableArray(runs.map((run) => (run.created.admitted ? run.created.at : (run.admitted?.at ?? null)))),
-    plainArray(created.map((run) => run.params !== null)),
-    textArray(created.map((run) => run.actor)),
-    plainArray(created.map((run) => run.at)),
-    textArray(created.map((run) => run.facts)),
-    textArray(created.map((run) => (run.parent === undefined ? null : JSON.stringify(run.parent)))),
-    nullableArray(created.map((run) => run.windowStart ?? null)),
-    nullableArray(created.map((run) => run.scheduleNo ?? null)),
+    uuids(created.map((run) => run.uid)),
+    integers(created.map((run) => run.tenantId)),
+    bigints(created.map((run) => run.dagId)),
+    integers(created.map((run) => run.versionNo)),
+    smallints(created.map((run) => priorities.code(run.priority))),
+    smallints(created.map((run) => causes.code(run.cause))),
+    bigints(created.map((run) => run.firesAt)),
+    booleans(runs.map((run) => run.created.admitted || run.admitted !== null)),
+    bigints(runs.map((run) => (run.created.admitted ? run.created.at : (run.admitted?.at ?? null)))),
+    booleans(created.map((run) => run.params !== null)),
+    sparseTexts(created.map((run) => run.actor)),
+    bigints(created.map((run) => run.at)),
+    sparseTexts(created.map((run) => run.facts)),
+    sparseTexts(created.map((run) => (run.parent === undefined ? null : JSON.stringify(run.parent)))),
+    bigints(created.map((run) => run.windowStart ?? null)),
+    integers(created.map((run) => run.scheduleNo ?? null)),
   ];
 }
 

@@ -1,5 +1,5 @@
-/** Rows of `dag_schedule`: rarely written, except `decided_until`. All lean on its unique key (shard, dag_id, schedule_no). */
-import type { FoldedRows, ScheduledDagFold, ScheduleFold, ScheduleSet } from '@signalbox/engine';
+/** Rows of `dag_schedule`: rarely written, except `decided_until` and `due_at`. All lean on its unique key (shard, dag_id, schedule_no). */
+import { type FoldedRows, type ScheduledDagFold, type ScheduleFold, type ScheduleSet, zoneOf } from '@signalbox/engine';
 import { scheduleOrigins } from '../codes.ts';
 import { type Call, call, rowsOf, statement } from '../statement.ts';
 import { nullableArray, plainArray, textArray } from '../text.ts';
@@ -7,8 +7,8 @@ import { nullableArray, plainArray, textArray } from '../text.ts';
 const upsertSchedules = statement(
   'upsert_schedules',
   `
-  insert into dag_schedule (shard, dag_id, schedule_no, revision, spec, paused, decided_until, actor, at, fault, name, origin, fired)
-  select u.shard, u.dag_id, u.schedule_no, u.revision, u.spec::json, u.paused, u.decided_until, u.actor, u.at, u.fault, u.name, u.origin, u.fired
+  insert into dag_schedule (shard, dag_id, schedule_no, revision, spec, paused, decided_until, actor, at, fault, name, origin, fired, due_at, zoned, due_revision)
+  select u.shard, u.dag_id, u.schedule_no, u.revision, u.spec::json, u.paused, u.decided_until, u.actor, u.at, u.fault, u.name, u.origin, u.fired, u.due_at, u.zoned, u.revision
     from (${rowsOf(
       'shard smallint',
       'dag_id bigint',
@@ -23,9 +23,12 @@ const upsertSchedules = statement(
       'name text',
       'origin smallint',
       'fired integer',
+      'due_at bigint',
+      'zoned boolean',
     )}) u
   on conflict (shard, dag_id, schedule_no) do update set revision = excluded.revision, spec = excluded.spec, paused = excluded.paused,
-    decided_until = excluded.decided_until, actor = excluded.actor, at = excluded.at, fault = excluded.fault, fired = excluded.fired`,
+    decided_until = excluded.decided_until, actor = excluded.actor, at = excluded.at, fault = excluded.fault, fired = excluded.fired,
+    due_at = excluded.due_at, zoned = excluded.zoned, due_revision = excluded.due_revision`,
 );
 
 const moveSchedules = statement(
@@ -38,6 +41,19 @@ const moveSchedules = statement(
      where s.shard = u.shard and s.dag_id = u.dag_id and s.schedule_no = u.schedule_no
     returning 1)
   select expect_rows('move_schedules', count(*), $6::integer) from hit`,
+);
+
+/** Writes the index on `due_at`; the statement above does not. */
+const parkSchedules = statement(
+  'park_schedules',
+  `
+  with hit as (
+    update dag_schedule s set decided_until = greatest(s.decided_until, u.decided_until), fired = s.fired + u.fired, due_at = u.due_at
+      from unnest($1::smallint[], $2::bigint[], $3::integer[], $4::bigint[], $5::integer[], $6::bigint[])
+        as u (shard, dag_id, schedule_no, decided_until, fired, due_at)
+     where s.shard = u.shard and s.dag_id = u.dag_id and s.schedule_no = u.schedule_no
+    returning 1)
+  select expect_rows('park_schedules', count(*), $7::integer) from hit`,
 );
 
 /**
@@ -88,15 +104,26 @@ export function changeSchedules({ schedules, scheduledDags }: Pick<FoldedRows, '
         textArray(set.map((schedule) => schedule.set.name)),
         plainArray(set.map((schedule) => scheduleOrigins.code(schedule.set.origin))),
         plainArray(set.map((schedule) => schedule.set.fired + schedule.fired)),
+        nullableArray(set.map((schedule) => schedule.dueAt ?? null)),
+        plainArray(set.map((schedule) => zoneOf(schedule.set.spec) !== null)),
       ),
     );
   }
-  if (moved.length > 0) {
-    const until = nullableArray(moved.map((schedule) => schedule.decidedUntil));
-    const fired = plainArray(moved.map((schedule) => schedule.fired));
-    calls.push(call(moveSchedules, ...keys(moved), until, fired, moved.length));
+  const [staying, parked] = [
+    moved.filter(({ dueAt }) => dueAt === undefined),
+    moved.filter(({ dueAt }) => dueAt !== undefined),
+  ];
+  if (staying.length > 0) calls.push(call(moveSchedules, ...moves(staying), staying.length));
+  if (parked.length > 0) {
+    const due = nullableArray(parked.map(({ dueAt }) => dueAt ?? null));
+    calls.push(call(parkSchedules, ...moves(parked), due, parked.length));
   }
   return calls;
+}
+
+function moves(list: readonly ScheduleFold[]): [string, string, string, string, string] {
+  const until = nullableArray(list.map(({ decidedUntil }) => decidedUntil));
+  return [...keys(list), until, plainArray(list.map(({ fired }) => fired))];
 }
 
 function noteDags(dags: readonly ScheduledDagFold[]): Call {

@@ -1,5 +1,5 @@
-/** Rows of `window_decision`, `idempotency_key` and `silent_worker`: inserted or deleted by key, never changed. */
-import type { KeyStored, SilenceFold, WindowDecided } from '@signalbox/engine';
+/** Rows of `window_decision` and `silent_worker`: inserted or deleted by key, never changed. */
+import type { SilenceFold, WindowDecided } from '@signalbox/engine';
 import { skipReasons } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
@@ -8,7 +8,7 @@ import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
 const insertWindows = leafStatement(
   'insert_windows',
   (leaf) => `
-  insert into window_decision_${leaf} (shard, dag_id, fires_at, wall_time, run_id, skipped, count, until_at, at, schedule_no)
+  insert into window_decision_${leaf} (shard, dag_id, fires_at, wall_time, run_id, skipped, count, until_at, at, schedule_no, name)
   ${rowsOf(
     'shard smallint',
     'dag_id bigint',
@@ -20,6 +20,7 @@ const insertWindows = leafStatement(
     'until_at bigint',
     'at bigint',
     'schedule_no integer',
+    'name text',
   )}`,
 );
 
@@ -36,38 +37,7 @@ export function decideWindows(leaf: Leaf, windows: readonly WindowDecided[]): Ca
     plainArray(windows.map((window) => window.untilAt)),
     plainArray(windows.map((window) => window.at)),
     plainArray(windows.map((window) => window.scheduleNo)),
-  );
-}
-
-const insertKeys = statement(
-  'insert_keys',
-  `
-  insert into idempotency_key (shard, tenant_id, operation, target, key, body_hash, run_id, uid, at)
-  ${rowsOf(
-    'shard smallint',
-    'tenant_id integer',
-    'operation text',
-    'target bigint',
-    'key text',
-    'body_hash text',
-    'run_id bigint',
-    'uid uuid',
-    'at bigint',
-  )}`,
-);
-
-export function storeKeys(keys: readonly KeyStored[]): Call {
-  return call(
-    insertKeys,
-    plainArray(keys.map((key) => key.shard)),
-    plainArray(keys.map((key) => key.tenantId)),
-    textArray(keys.map((key) => key.operation)),
-    plainArray(keys.map((key) => key.target)),
-    textArray(keys.map((key) => key.key)),
-    textArray(keys.map((key) => key.bodyHash)),
-    plainArray(keys.map((key) => key.runId)),
-    uuidArray(keys.map((key) => key.uid)),
-    plainArray(keys.map((key) => key.at)),
+    textArray(windows.map((window) => window.name)),
   );
 }
 

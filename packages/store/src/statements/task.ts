@@ -1,9 +1,10 @@
 /** Rows of `task`. Updates use the primary key (shard, run_id, task_no) of the partition. */
 import type { AttemptEnded, TaskFold } from '@signalbox/engine';
 import { attemptOutcomes, returnReasons, taskStates } from '../codes.ts';
+import { bigints, integers, smallints, uuids } from '../columns.ts';
 import type { Leaf } from '../leaf.ts';
-import { type Call, call, leafStatement, rowsOf } from '../statement.ts';
-import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+import { type Call, call, leafStatement, rowsOf, type Value } from '../statement.ts';
+import { sparseTexts } from '../text.ts';
 import { keyColumns } from './run.ts';
 
 const RUNNING = taskStates.code('running');
@@ -45,7 +46,7 @@ export function insertRunningTasks(leaf: Leaf, tasks: readonly Claimed[]): Call 
   return call(
     insertClaimedTasks(leaf),
     ...keyColumns(tasks),
-    plainArray(tasks.map((task) => task.taskNo)),
+    integers(tasks.map((task) => task.taskNo)),
     ...claimColumns(tasks),
   );
 }
@@ -63,10 +64,10 @@ export function insertChangedTasks(leaf: Leaf, tasks: readonly Claimed[]): Call 
   return call(
     insertWholeTasks(leaf),
     ...keyColumns(tasks),
-    plainArray(tasks.map((task) => task.taskNo)),
+    integers(tasks.map((task) => task.taskNo)),
     ...claimColumns(tasks),
-    plainArray(tasks.map(stateOf)),
-    plainArray(tasks.map((task) => task.end?.lostCount ?? 0)),
+    smallints(tasks.map(stateOf)),
+    integers(tasks.map((task) => task.end?.lostCount ?? 0)),
     ...endColumns(tasks),
     ...moreColumns(tasks),
     ...returnColumns(tasks),
@@ -98,10 +99,10 @@ export function endRunningTasks(leaf: Leaf, tasks: readonly Ended[]): Call {
   return call(
     endTasks(leaf),
     ...keyColumns(tasks),
-    plainArray(tasks.map((task) => task.taskNo)),
-    plainArray(tasks.map((task) => task.last.fence)),
-    plainArray(tasks.map(stateOf)),
-    plainArray(tasks.map((task) => task.last.lostCount)),
+    integers(tasks.map((task) => task.taskNo)),
+    bigints(tasks.map((task) => task.last.fence)),
+    smallints(tasks.map(stateOf)),
+    integers(tasks.map((task) => task.last.lostCount)),
     ...endColumns(tasks),
     tasks.length,
   );
@@ -128,13 +129,13 @@ export function changeKnownTasks(leaf: Leaf, tasks: readonly TaskFold[]): Call {
   return call(
     changeTasks(leaf),
     ...keyColumns(tasks),
-    plainArray(tasks.map((task) => task.taskNo)),
-    nullableArray(tasks.map((task) => task.claim?.attemptNo ?? null)),
-    nullableArray(tasks.map((task) => task.claim?.fence ?? null)),
-    textArray(tasks.map((task) => task.claim?.workerId ?? null)),
-    nullableArray(tasks.map((task) => task.claim?.at ?? null)),
-    plainArray(tasks.map(stateOf)),
-    nullableArray(tasks.map((task) => task.end?.lostCount ?? null)),
+    integers(tasks.map((task) => task.taskNo)),
+    integers(tasks.map((task) => task.claim?.attemptNo ?? null)),
+    bigints(tasks.map((task) => task.claim?.fence ?? null)),
+    uuids(tasks.map((task) => task.claim?.workerId ?? null)),
+    bigints(tasks.map((task) => task.claim?.at ?? null)),
+    smallints(tasks.map(stateOf)),
+    integers(tasks.map((task) => task.end?.lostCount ?? null)),
     ...endColumns(tasks),
     ...moreColumns(tasks),
     ...returnColumns(tasks),
@@ -142,41 +143,41 @@ export function changeKnownTasks(leaf: Leaf, tasks: readonly TaskFold[]): Call {
   );
 }
 
-function claimColumns(tasks: readonly Claimed[]): string[] {
+function claimColumns(tasks: readonly Claimed[]): Value[] {
   return [
-    plainArray(tasks.map((task) => task.claim.attemptNo)),
-    plainArray(tasks.map((task) => task.claim.fence)),
-    uuidArray(tasks.map((task) => task.claim.workerId)),
-    plainArray(tasks.map((task) => task.claim.at)),
+    integers(tasks.map((task) => task.claim.attemptNo)),
+    bigints(tasks.map((task) => task.claim.fence)),
+    uuids(tasks.map((task) => task.claim.workerId)),
+    bigints(tasks.map((task) => task.claim.at)),
   ];
 }
 
 /** Null unless the end was the last that happened: a claim after it begins with a clean row. */
-function endColumns(tasks: readonly TaskFold[]): string[] {
+function endColumns(tasks: readonly TaskFold[]): Value[] {
   const ends = tasks.map(({ last }) => (last.kind === 'AttemptEnded' ? last : null));
   return [
-    nullableArray(ends.map((end) => end?.startedAt ?? null)),
-    nullableArray(ends.map((end) => end?.endedAt ?? null)),
-    nullableArray(ends.map((end) => end?.retryAt ?? null)),
-    nullableArray(ends.map((end) => (end === null ? null : attemptOutcomes.code(end.outcome)))),
-    textArray(ends.map((end) => end?.error ?? null)),
-    textArray(ends.map((end) => end?.facts ?? null)),
+    bigints(ends.map((end) => end?.startedAt ?? null)),
+    bigints(ends.map((end) => end?.endedAt ?? null)),
+    bigints(ends.map((end) => end?.retryAt ?? null)),
+    smallints(ends.map((end) => (end === null ? null : attemptOutcomes.code(end.outcome)))),
+    sparseTexts(ends.map((end) => end?.error ?? null)),
+    sparseTexts(ends.map((end) => end?.facts ?? null)),
   ];
 }
 
 /** The code goes with the end, the notes stay until there are others. */
-function moreColumns(tasks: readonly TaskFold[]): string[] {
+function moreColumns(tasks: readonly TaskFold[]): Value[] {
   return [
-    textArray(tasks.map(({ last }) => (last.kind === 'AttemptEnded' ? last.code : null))),
-    textArray(tasks.map((task) => task.notes)),
+    sparseTexts(tasks.map(({ last }) => (last.kind === 'AttemptEnded' ? last.code : null))),
+    sparseTexts(tasks.map((task) => task.notes)),
   ];
 }
 
-function returnColumns(tasks: readonly TaskFold[]): string[] {
+function returnColumns(tasks: readonly TaskFold[]): Value[] {
   const returns = tasks.map(({ last }) => (last.kind === 'ClaimReturned' ? last : null));
   return [
-    nullableArray(returns.map((returned) => (returned === null ? null : returnReasons.code(returned.reason)))),
-    nullableArray(returns.map((returned) => returned?.at ?? null)),
+    smallints(returns.map((returned) => (returned === null ? null : returnReasons.code(returned.reason)))),
+    bigints(returns.map((returned) => returned?.at ?? null)),
   ];
 }
 

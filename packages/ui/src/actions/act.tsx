@@ -50,7 +50,9 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
     queryKey: ['preview', action.path, body],
     queryFn: () => post<Touched>(action.path, { ...body, dryRun: true }),
     retry: false,
-    staleTime: 0,
+    // Asked once for each dialog, and never after the deed: what was done can often not be done again.
+    staleTime: Number.POSITIVE_INFINITY,
+    refetchOnReconnect: false,
     gcTime: 0,
   });
   const act = useMutation({

@@ -1,15 +1,15 @@
 /** What can be done to a run. */
 import type { Paused, RunSummary } from '@signalbox/protocol';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post, seg } from '../api/client.ts';
-import { dagQuery } from '../api/queries.ts';
 import { useRights } from '../api/session.tsx';
 import { useToasts } from '../parts/toasts.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { type Action, ActionDialog } from './act.tsx';
 import { Menu } from './menu.tsx';
 import { RerunDialog } from './rerun.tsx';
+import { RunWithNewest, useNewestVersion } from './run-with-newest.tsx';
 
 interface RunActionsProps {
   readonly run: RunSummary & { readonly params: unknown };
@@ -58,22 +58,11 @@ export function RunActions({ run, hasFailed }: RunActionsProps) {
     body: { states: ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled'] },
   };
   const off = !mayOperate;
-  // Whoever has deployed a fix wants that, and "Rerun from failed" keeps the code that the run began with.
-  const newest = useQuery({ ...dagQuery(run.dag), enabled: hasFailed }).data?.version ?? run.version;
-  const isFixed = hasFailed && !isOpen && newest > run.version;
+  const newest = useNewestVersion(run, hasFailed);
+  const isFixed = newest > run.version;
   return (
     <>
-      {isFixed && (
-        <button
-          type="button"
-          className="button primary"
-          disabled={off}
-          title={reason ?? 'A new run of the newest version, with the params of this one'}
-          onClick={() => setAction('rerun')}
-        >
-          <Icon name="play" size={13} /> Run with version {newest} …
-        </button>
-      )}
+      {isFixed && <RunWithNewest run={run} newest={newest} />}
       {hasFailed && (
         <button
           type="button"

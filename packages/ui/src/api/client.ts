@@ -72,14 +72,21 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
 }
 
 /** A change. Each call has a key of its own, so a request that the network repeats has one effect. */
-export async function post<T>(path: string, body: unknown = {}): Promise<T> {
+async function change<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body: unknown): Promise<T> {
   const response = await request(path, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'idempotency-key': randomKey() },
-    body: JSON.stringify(body),
+    method,
+    headers: {
+      'idempotency-key': randomKey(),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   return (await response.json()) as T;
 }
+
+export const post = <T>(path: string, body: unknown = {}): Promise<T> => change<T>('POST', path, body);
+export const put = <T>(path: string, body: unknown): Promise<T> => change<T>('PUT', path, body);
+export const remove = <T>(path: string): Promise<T> => change<T>('DELETE', path, undefined);
 
 /** `crypto.randomUUID` is missing where the page is served without TLS from another machine. */
 function randomKey(): string {

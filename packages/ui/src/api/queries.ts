@@ -1,12 +1,12 @@
 /** Everything that pages read, with what makes it change: the live layer reads it again then. */
 import type {
   AuditPage,
+  BackfillPage,
   BreakerPage,
   DagDetails,
   DagGrid,
   DagHistory,
   DagPage,
-  DagStats,
   DeadLetterGroups,
   DeadLetterPage,
   Delays,
@@ -24,8 +24,10 @@ import type {
   TokenPage,
   VersionPage,
   VersionView,
+  WebhookPage,
   WindowPage,
   WorkerPage,
+  ZonesView,
 } from '@signalbox/protocol';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Concern, ofDag, ofKinds, ofRun } from '../live/digest.ts';
@@ -49,40 +51,20 @@ const FLEET_MS = 3_000;
 const STORAGE_MS = 60_000;
 const RUNS = ['run', 'attempt', 'task'] as const;
 
-/** Lists of up to this many are read whole and filtered in the page. */
+/** Lists of up to this many are read whole. */
 const WHOLE_LIST = 500;
-/** Runs in the strip of a dag. */
-const RECENT = 14;
 
-export const dagsQuery = () =>
+/** Whether there is any dag. */
+export const anyDagQuery = () =>
   queryOptions({
-    queryKey: ['dags'],
-    queryFn: ({ signal }) =>
-      readAll<DagPage>((cursor) => withQuery('/v1/dags', { limit: WHOLE_LIST, recent: RECENT, cursor }), signal),
-    meta: { concern: ofKinds('dag', 'schedule', 'run') },
+    queryKey: ['any-dag'],
+    queryFn: async ({ signal }) => (await get<DagPage>('/v1/dags?limit=1', signal)).items.length > 0,
+    meta: { concern: ofKinds('dag') },
   });
 
 interface PageOf {
   readonly items: readonly unknown[];
   readonly cursor: string | null;
-}
-
-const MOST_PAGES = 40;
-
-/** All pages of a list, up to 20,000 items. */
-async function readAll<T extends PageOf>(
-  pathOf: (cursor: string | null) => string,
-  signal: AbortSignal,
-): Promise<T['items'][number][]> {
-  const items: T['items'][number][] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const next: T = await get<T>(pathOf(cursor), signal);
-    items.push(...next.items);
-    cursor = next.cursor;
-    if (cursor === null) break;
-  }
-  return items;
 }
 
 export const dagQuery = (name: string) =>
@@ -98,14 +80,53 @@ export const versionQuery = (name: string, no: number) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-export const windowsQuery = (name: string) =>
-  read<WindowPage>(['windows', name], `/v1/dags/${seg(name)}/windows?limit=50`, { concern: ofDag(name) });
+/** A list that is read page by page as somebody asks for more. */
+const pages = <T extends PageOf>(
+  key: readonly unknown[],
+  pathOf: (cursor: string | null) => string,
+  concern: Concern | undefined,
+) =>
+  infiniteQueryOptions({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => get<T>(pathOf(pageParam), signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ cursor }: T) => cursor,
+    ...(concern === undefined ? {} : { meta: { concern } }),
+  });
+
+export const windowPagesQuery = (dag: string, schedule: string | undefined) =>
+  pages<WindowPage>(
+    ['windows', dag, schedule],
+    (cursor) => withQuery(`/v1/dags/${seg(dag)}/windows`, { limit: 50, schedule, cursor }),
+    ofDag(dag),
+  );
+
+export const schedulesOfDagQuery = (dag: string) =>
+  read<SchedulePage>(['schedules', dag], `/v1/dags/${seg(dag)}/schedules?limit=${WHOLE_LIST}`, { concern: ofDag(dag) });
+
+export const schedulePagesQuery = (filter: Params) =>
+  pages<SchedulePage>(
+    ['schedule-pages', filter],
+    (cursor) => withQuery('/v1/schedules', { ...filter, limit: 100, cursor }),
+    ofKinds('schedule', 'window', 'dag'),
+  );
+
+export const backfillPagesQuery = (dag: string | undefined) =>
+  pages<BackfillPage>(
+    ['backfills', dag],
+    (cursor) => withQuery('/v1/backfills', { dag, limit: 50, cursor }),
+    dag === undefined ? ofKinds('backfill', 'run') : ofDag(dag),
+  );
+
+export const webhooksQuery = () => read<WebhookPage>(['webhooks'], '/v1/webhooks', {});
+export const zonesQuery = () => read<ZonesView>(['zones'], '/v1/zones', { everyMs: STORAGE_MS });
 
 export interface RunFilter extends Params {
   readonly dag?: string | undefined;
   readonly state?: string | undefined;
   readonly outcome?: string | undefined;
   readonly parent?: string | undefined;
+  readonly backfill?: string | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -164,11 +185,10 @@ export const statsQuery = (filter: StatsFilter) =>
     concern: filter.dag === undefined ? ofKinds('run') : ofDag(filter.dag),
   });
 
-export const dagStatsQuery = () =>
-  read<DagStats>(['dag-stats'], `/v1/stats/dags?days=${STATS_DAYS}`, { concern: ofKinds('run') });
-
-export const firingsQuery = (name: string) =>
-  read<FiringPage>(['firings', name], `/v1/dags/${seg(name)}/firings?count=12`, { concern: ofDag(name) });
+export const firingsQuery = (dag: string, schedule: string) =>
+  read<FiringPage>(['firings', dag, schedule], withQuery(`/v1/dags/${seg(dag)}/firings`, { schedule, count: 12 }), {
+    concern: ofDag(dag),
+  });
 
 export const tasksQuery = (id: string) =>
   read<TaskPage>(['tasks', id], `/v1/runs/${seg(id)}/tasks?limit=${WHOLE_LIST}`, { concern: ofRun(id) });
@@ -182,10 +202,14 @@ export const schedulesQuery = () =>
   });
 
 export const deadLetterGroupsQuery = () =>
-  read<DeadLetterGroups>(['dead-letter-groups'], '/v1/dead-letters/groups?limit=100', { concern: ofKinds('letter') });
+  read<DeadLetterGroups>(['dead-letter-groups'], '/v1/dead-letters/groups?limit=100', {
+    concern: ofKinds('dead_letter'),
+  });
 
 export const deadLettersQuery = (filter: Params) =>
-  read<DeadLetterPage>(['dead-letters', filter], withQuery('/v1/dead-letters', filter), { concern: ofKinds('letter') });
+  read<DeadLetterPage>(['dead-letters', filter], withQuery('/v1/dead-letters', filter), {
+    concern: ofKinds('dead_letter'),
+  });
 
 export const breakersQuery = () => read<BreakerPage>(['breakers'], '/v1/breakers', { concern: ofKinds('breaker') });
 

@@ -1,4 +1,6 @@
 /** What the server says has changed, a few times a second: which dags and runs, and in which ways. */
+import type { EVENT_KINDS } from '@signalbox/protocol/words';
+
 export interface Digest {
   readonly count: number;
   readonly dags: readonly string[];
@@ -24,11 +26,17 @@ export const ofDag =
   ({ dags, more }) =>
     more || dags.includes(name);
 
-/** Kinds by their first word: `run`, `letter`. */
+type KindWord = (typeof EVENT_KINDS)[number] extends infer Kind
+  ? Kind extends `${infer Word}.${string}`
+    ? Word
+    : never
+  : never;
+
+/** Kinds by their first word: `run`, `dead_letter`. */
 export const ofKinds =
-  (...words: readonly string[]): Concern =>
+  (...words: readonly KindWord[]): Concern =>
   ({ kinds, more }) =>
-    more || kinds.some((kind) => words.includes(kind.split('.')[0] ?? ''));
+    more || kinds.some((kind) => (words as readonly string[]).includes(kind.split('.')[0] ?? ''));
 
 export function readDigest(text: string): Digest {
   try {

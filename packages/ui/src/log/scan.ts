@@ -12,10 +12,12 @@ export class Scan<Line> {
     this.#matches = matches;
   }
 
-  /** Goes on for at most so many lines. True when all that are there were looked at. */
+  /** Goes on for at most so many lines, and for less than a frame. True when all that are there were looked at. */
   goOn(lines: readonly Line[], most = LINES_AT_ONCE): boolean {
     const end = Math.min(lines.length, this.#next + most);
+    const until = performance.now() + LONGEST_MS;
     for (; this.#next < end; this.#next++) {
+      if (this.#next % LINES_PER_LOOK === 0 && performance.now() > until) break;
       if (!this.#matches(lines[this.#next] as Line)) continue;
       this.count += 1;
       this.first ??= this.#next;
@@ -25,3 +27,6 @@ export class Scan<Line> {
 }
 
 const LINES_AT_ONCE = 20_000;
+const LONGEST_MS = 8;
+/** How often the clock is looked at. */
+const LINES_PER_LOOK = 200;

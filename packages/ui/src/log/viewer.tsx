@@ -29,13 +29,13 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   const { lines, version } = log;
   const scroller = useRef<HTMLDivElement>(null);
   const [isFollowing, setFollowing] = useState(true);
-  const [{ find: query = '', fold }, change] = useSearchState();
+  const [{ find: query = '', fold, wrap }, change] = useSearchState();
+  const isWrapped = wrap === 'on';
   const isFolded = fold === 'on';
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const folding = useFolding(lines, version, isFolded, open);
   const rowCount = folding?.shown.length ?? lines.length;
   const [marked, setMarked] = useState<number | null>(null);
-  const [isWrapped, setWrapped] = useState(false);
   const rows = useVirtualizer({
     count: rowCount,
     getScrollElement: () => scroller.current,
@@ -104,7 +104,12 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
         >
           {isFolded ? 'Unfold' : 'Fold'}
         </button>
-        <button type="button" className="button small" aria-pressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
+        <button
+          type="button"
+          className="button small"
+          aria-pressed={isWrapped}
+          onClick={() => change({ wrap: isWrapped ? undefined : 'on' })}
+        >
           {isWrapped ? 'One line each' : 'Wrap'}
         </button>
         {!log.isOver && (

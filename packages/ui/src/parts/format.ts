@@ -45,15 +45,18 @@ const clock = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hour12: false,
 });
+const minutes = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false });
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
 const withYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 
-/** `14:03:20` today, `Mon 3 Nov 14:03:20` else. In the viewer's zone. */
+/** `14:03:20` today, `Mon 3 Nov, 14:03:20` else, without seconds where there are none. In the viewer's zone. */
 export function localTime(at: number, now: number): string {
   const date = new Date(at);
   if (new Date(now).toDateString() === date.toDateString()) return clock.format(date);
   const isNear = Math.abs(now - at) < 300 * DAY;
-  return `${(isNear ? day : withYear).format(date)}, ${clock.format(date)}`;
+  // Planned times are whole minutes.
+  const time = at % MINUTE === 0 ? minutes.format(date) : clock.format(date);
+  return `${(isNear ? day : withYear).format(date)}, ${time}`;
 }
 
 /** The whole truth, for hovering: the viewer's zone, UTC, and the dag's own zone where it has one. */

@@ -16,9 +16,11 @@ const CAUSES: Readonly<Record<RunSummary['cause'], string>> = {
 interface RunTableProps {
   readonly runs: readonly RunSummary[];
   readonly withDag?: boolean;
+  /** Without what started them, where there is little room. */
+  readonly isBrief?: boolean;
 }
 
-export function RunTable({ runs, withDag = true }: RunTableProps) {
+export function RunTable({ runs, withDag = true, isBrief = false }: RunTableProps) {
   return (
     <div className="scroll-x">
       <table className="list">
@@ -27,7 +29,7 @@ export function RunTable({ runs, withDag = true }: RunTableProps) {
             <th>State</th>
             {withDag && <th>DAG</th>}
             <th>Run</th>
-            <th className="hide-narrow">Started by</th>
+            {!isBrief && <th className="hide-narrow">Started by</th>}
             <th className="hide-narrow">Created</th>
             <th className="right">Took</th>
           </tr>
@@ -37,6 +39,11 @@ export function RunTable({ runs, withDag = true }: RunTableProps) {
             <tr key={run.id}>
               <td>
                 <State state={runState(run)} />
+                {run.slowAt !== null && run.state !== 'ended' && (
+                  <span className="chip warn" title="It takes longer than its soft timeout">
+                    slow
+                  </span>
+                )}
               </td>
               {withDag && (
                 <td>
@@ -50,20 +57,27 @@ export function RunTable({ runs, withDag = true }: RunTableProps) {
                   {shortId(run.id)}
                 </Link>
               </td>
-              <td className="soft hide-narrow">
-                {run.window === null ? (
+              {!isBrief && (
+                <td className="soft nowrap hide-narrow">
                   <span title={actorName(run.actor)}>{CAUSES[run.cause]}</span>
+                  {run.window !== null && (
+                    <>
+                      , <Time at={run.window} />
+                    </>
+                  )}
+                </td>
+              )}
+              <td className="soft hide-narrow">
+                {run.scheduledFor === undefined ? (
+                  <Ago at={run.createdAt} />
                 ) : (
                   <>
-                    schedule, <Time at={run.window} />
+                    begins <Ago at={run.scheduledFor} />
                   </>
                 )}
               </td>
-              <td className="soft hide-narrow">
-                <Ago at={run.createdAt} />
-              </td>
               <td className="right">
-                <Took from={run.createdAt} to={run.endedAt} />
+                <Took from={run.scheduledFor === undefined ? run.createdAt : null} to={run.endedAt} />
               </td>
             </tr>
           ))}

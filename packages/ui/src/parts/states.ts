@@ -1,5 +1,5 @@
 /** How states look and read: a word, a tone and a shape each, so that nobody needs colours to tell them apart. */
-import { TERMINAL_TASK_STATES } from '@signalbox/protocol/words';
+import { TASK_STATE_LOOKS, TASK_STATES_BY_RANK, TERMINAL_TASK_STATES } from '@signalbox/protocol/words';
 
 export type Tone = 'ok' | 'bad' | 'busy' | 'warn' | 'idle' | 'odd';
 export type Shape =
@@ -27,20 +27,11 @@ export interface Look {
 }
 
 const LOOKS: Readonly<Record<string, Look>> = {
-  succeeded: { word: 'Succeeded', tone: 'ok', shape: 'check', letter: 's' },
-  failed: { word: 'Failed', tone: 'bad', shape: 'cross', letter: 'f' },
-  running: { word: 'Running', tone: 'busy', shape: 'ring', letter: 'r' },
+  ...TASK_STATE_LOOKS,
   open: { word: 'Running', tone: 'busy', shape: 'ring', letter: 'r' },
   closing: { word: 'Closing', tone: 'busy', shape: 'half', letter: 'c' },
+  scheduled: { word: 'Scheduled', tone: 'odd', shape: 'hollow', letter: 'e' },
   queued: { word: 'Queued', tone: 'idle', shape: 'hollow', letter: 'q' },
-  ready: { word: 'Ready', tone: 'warn', shape: 'hollow', letter: 'q' },
-  retrying: { word: 'Retrying', tone: 'warn', shape: 'again', letter: 'a' },
-  waiting: { word: 'Waiting', tone: 'odd', shape: 'pause', letter: 'w' },
-  expanded: { word: 'Mapped', tone: 'busy', shape: 'stack', letter: 'm' },
-  blocked: { word: 'Blocked', tone: 'idle', shape: 'dotted', letter: 'b' },
-  upstream_failed: { word: 'Upstream failed', tone: 'bad', shape: 'triangle', letter: 'u' },
-  skipped: { word: 'Skipped', tone: 'idle', shape: 'arrow', letter: 'k' },
-  cancelled: { word: 'Cancelled', tone: 'idle', shape: 'slash', letter: 'x' },
   removed: { word: 'Removed', tone: 'idle', shape: 'minus', letter: 'd' },
   set_aside: { word: 'Set aside', tone: 'bad', shape: 'diamond', letter: 'z' },
   paused: { word: 'Paused', tone: 'warn', shape: 'pause', letter: 'p' },
@@ -71,7 +62,7 @@ const ENDED: ReadonlySet<string> = new Set(TERMINAL_TASK_STATES);
 export const isEnded = (state: string): boolean => ENDED.has(state);
 
 /** Those that want attention first. */
-const ORDER = ['failed', 'upstream_failed', 'running', 'retrying', 'ready', 'waiting', 'expanded', 'blocked'];
+const ORDER: readonly string[] = TASK_STATES_BY_RANK;
 export function rankOf(state: string): number {
   const at = ORDER.indexOf(state);
   return at < 0 ? ORDER.length : at;

@@ -1,6 +1,7 @@
 /** The last runs of a dag as small bars: height for how long, colour and pattern for how it ended. Oldest first. */
 import type { DagView } from '@signalbox/protocol';
-import { Link } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
+import type { MouseEvent } from 'react';
 import { fromNow, span } from './format.ts';
 import { lookOf, runState } from './states.ts';
 
@@ -10,21 +11,29 @@ const LOWEST = 5;
 
 export function RunStrip({ runs, most = 14 }: { readonly runs: readonly Recent[]; readonly most?: number }) {
   const now = Date.now();
+  const navigate = useNavigate();
+  // Plain links with one listener: a list shows hundreds of them while it scrolls.
+  const follow = (event: MouseEvent) => {
+    const link = (event.target as Element).closest('a');
+    if (link === null || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    void navigate({ to: link.pathname });
+  };
   const shown = runs.slice(0, most).reverse();
   const tookMs = ({ createdAt, endedAt }: Recent) =>
     (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(createdAt);
   const longest = Math.max(1, ...shown.map(tookMs));
   if (shown.length === 0) return <span className="faint">no runs yet</span>;
   return (
-    <span className="strip">
+    <span className="strip" onClick={follow}>
       {shown.map((run) => {
         const { word, tone } = lookOf(runState(run));
         const label = `${word}, ${fromNow(Date.parse(run.createdAt), now)}, took ${span(tookMs(run))}`;
         const height = LOWEST + Math.round((HEIGHT - LOWEST) * (tookMs(run) / longest));
         return (
-          <Link key={run.id} to="/runs/$id" params={{ id: run.id }} title={label} aria-label={label}>
+          <a key={run.id} href={`/runs/${run.id}`} title={label} aria-label={label}>
             <i className={tone} style={{ height }} />
-          </Link>
+          </a>
         );
       })}
     </span>

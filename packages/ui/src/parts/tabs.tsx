@@ -1,5 +1,6 @@
 /** Tabs that are in the address. */
 import { Link } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useSearchState } from '../api/search-state.ts';
 
 /** Else the router takes the first tab for the current one whatever the address says. */
@@ -19,8 +20,15 @@ export function useTab(tabs: readonly Tab[]): string {
 
 export function Tabs({ tabs, label }: { readonly tabs: readonly Tab[]; readonly label: string }) {
   const current = useTab(tabs);
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone the tabs are a line that scrolls.
+    const chosen = nav.current?.querySelector<HTMLElement>('[aria-current=page]');
+    if (nav.current !== null && chosen != null && current !== '')
+      nav.current.scrollLeft = chosen.offsetLeft - nav.current.offsetLeft - 40;
+  }, [current]);
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={label} ref={nav}>
       {tabs.map(({ key, label: text, count }, at) => (
         <Link
           key={key}

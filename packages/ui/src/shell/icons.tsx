@@ -3,6 +3,8 @@ const PATHS = {
   home: 'M2.5 7.5L8 3l5.5 4.5V13a.5.5 0 0 1-.5.5H9.8V10H6.2v3.5H3a.5.5 0 0 1-.5-.5z',
   dags: 'M3 2.5h3v3H3zM10 10.5h3v3h-3zM10 2.5h3v3h-3zM6 4h4M11.5 5.5v5M4.5 5.5V12H10',
   runs: 'M4 3.2v9.6L13 8z',
+  schedules: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 4.8V8l2.4 1.6',
+  backfills: 'M13.5 3.5v9M11 8H3M6 4.8L2.8 8 6 11.2',
   letters: 'M2 4h12v8.5H2zM2 4.5l6 4.5 6-4.5',
   breakers: 'M2 11.5h3.5L11 5M11 11.5h3M5.5 11.5v.1',
   workers: 'M2.5 3h11v4h-11zM2.5 9h11v4h-11zM5 5h.1M5 11h.1',

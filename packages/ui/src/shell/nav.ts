@@ -14,6 +14,8 @@ export const NAV: readonly NavEntry[] = [
   { to: '/', label: 'Home', icon: 'home', key: 'h' },
   { to: '/dags', label: 'DAGs', icon: 'dags', key: 'd' },
   { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
+  { to: '/schedules', label: 'Schedules', icon: 'schedules', key: 'c' },
+  { to: '/backfills', label: 'Backfills', icon: 'backfills', key: 'f' },
   { to: '/dead-letters', label: 'Dead letters', icon: 'letters', group: 'Trouble', key: 'l' },
   { to: '/breakers', label: 'Breakers', icon: 'breakers', key: 'b' },
   { to: '/workers', label: 'Workers', icon: 'workers', group: 'Fleet', key: 'w' },

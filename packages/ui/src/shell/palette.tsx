@@ -2,7 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { dagsQuery, runsQuery } from '../api/queries.ts';
+import { runsQuery } from '../api/queries.ts';
+import { dagNamesQuery, NO_FILTER } from '../pages/dags/chunks.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { StateIcon } from '../parts/state.tsx';
 import { runState } from '../parts/states.ts';
@@ -23,7 +24,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
-  const dags = useQuery(dagsQuery()).data;
+  const dags = useQuery(dagNamesQuery(NO_FILTER)).data;
   const runs = useQuery(runsQuery({ limit: 30 })).data?.items;
 
   const choices = useMemo((): Choice[] => {
@@ -32,7 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     return [
       ...(RUN_ID.test(query.trim()) ? [run(query.trim().toLowerCase())] : []),
       ...NAV.map(({ to, label }) => ({ key: to, label, hint: 'page', choose: go(to) })),
-      ...(dags ?? []).map(({ name }) => ({
+      ...(dags ?? []).map((name) => ({
         key: `dag ${name}`,
         label: name,
         hint: 'dag',

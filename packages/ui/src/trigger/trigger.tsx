@@ -7,6 +7,7 @@ import { post, seg } from '../api/client.ts';
 import { dagQuery } from '../api/queries.ts';
 import { useRights } from '../api/session.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
 import { Loaded } from '../parts/page.tsx';
 import { Explained } from '../parts/toasts.tsx';
 import { Icon } from '../shell/icons.tsx';
@@ -50,9 +51,15 @@ function TriggerForm({ dag, onClose }: { readonly dag: DagDetails; readonly onCl
   const navigate = useNavigate();
   const schema = dag.params as Schema | boolean | null;
   const [edited, setEdited] = useState<EditedParams>(() => startOf(schema));
+  const [later, setLater] = useState('');
   const [priority, setPriority] = useState<string>(dag.priority);
   const submit = useMutation({
-    mutationFn: () => post<Submitted>(`/v1/dags/${seg(dag.name)}/runs`, { params: edited.params ?? null, priority }),
+    mutationFn: () =>
+      post<Submitted>(`/v1/dags/${seg(dag.name)}/runs`, {
+        params: edited.params ?? null,
+        priority,
+        ...laterOf(later),
+      }),
     onSuccess: ({ id }) => {
       onClose();
       void navigate({ to: '/runs/$id', params: { id } });
@@ -88,6 +95,13 @@ function TriggerForm({ dag, onClose }: { readonly dag: DagDetails; readonly onCl
           ))}
         </select>
       </label>
+      <TextField
+        label="Start"
+        value={later}
+        onChange={setLater}
+        placeholder="now"
+        hint="Later: a delay such as 10m or 2h, or a time such as 2030-01-01T09:00:00Z."
+      />
       {submit.error !== null && (
         <div className="notice bad" role="alert">
           <Explained error={submit.error} />
@@ -95,6 +109,13 @@ function TriggerForm({ dag, onClose }: { readonly dag: DagDetails; readonly onCl
       )}
     </Dialog>
   );
+}
+
+/** What the server says about anything else is shown. */
+function laterOf(text: string): Readonly<Record<string, string>> {
+  const wanted = text.trim();
+  if (wanted === '' || wanted === 'now') return {};
+  return /^\d{4}-/.test(wanted) ? { at: wanted } : { delay: wanted };
 }
 
 /** A form that needs nothing can be sent as it is; so can no params where there is no form. */

@@ -1,4 +1,8 @@
-/** The bundles that this worker runs. Each is fetched once, even when several attempts want it at the same time. */
+/**
+ * The bundles that this worker runs. Each is fetched once, even when several attempts want it at the same time. A worker that serves
+ * several tenants keeps the bundles of each in a folder of its own: that another tenant has the same code is nobody's business (I65).
+ */
+import { join } from 'node:path';
 import { PermanentError } from '@signalbox/sdk';
 import type { DataAccess, DataPlace } from '../data-address.ts';
 import { type BundleFile, BundleFolder } from './bundle-folder.ts';
@@ -10,57 +14,74 @@ const MAX_KNOWN = 1_000;
 const TOUCH_MS = 10 * 60_000;
 
 export class Bundles {
-  readonly #folder: BundleFolder;
+  readonly #root: string;
+  readonly #folders = new Map<string, BundleFolder>();
   readonly #access: DataAccess;
   readonly #known = new Map<string, { readonly file: BundleFile; touchedAt: number }>();
   readonly #coming = new Map<string, Promise<BundleFile>>();
   place: DataPlace = 'unknown';
+  /** The worker serves several tenants. */
+  isShared = false;
 
   constructor(folder: string, access: DataAccess) {
-    this.#folder = new BundleFolder(folder);
+    this.#root = folder;
     this.#access = access;
   }
 
   /** One that is known to be there; at once. */
-  peek(hash: string): BundleFile | null {
-    const known = this.#known.get(hash);
+  peek(tenant: string, hash: string): BundleFile | null {
+    const known = this.#known.get(`${tenant}/${hash}`);
     if (known === undefined) return null;
     const now = performance.now();
     if (now - known.touchedAt > TOUCH_MS) {
       known.touchedAt = now;
-      void this.#folder.touch(hash);
+      void this.#folderOf(tenant).touch(hash);
     }
     return known.file;
   }
 
   /** It could not be loaded: perhaps somebody has removed it. */
-  forget(hash: string): void {
-    this.#known.delete(hash);
+  forget(tenant: string, hash: string): void {
+    this.#known.delete(`${tenant}/${hash}`);
   }
 
   /** Throws a `PermanentError` when there is no such bundle; other errors may be gone with the next attempt. */
-  async get(hash: string): Promise<BundleFile> {
+  async get(tenant: string, hash: string): Promise<BundleFile> {
     // It is part of a path.
     if (!HASH.test(hash))
       throw new PermanentError('The task is a function, but its dag has no bundle. Deploy the dag again.');
-    const known = this.peek(hash);
+    const known = this.peek(tenant, hash);
     if (known !== null) return known;
-    let coming = this.#coming.get(hash);
+    const key = `${tenant}/${hash}`;
+    let coming = this.#coming.get(key);
     if (coming === undefined) {
-      coming = this.#bring(hash).finally(() => this.#coming.delete(hash));
-      this.#coming.set(hash, coming);
+      coming = this.#bring(tenant, hash).finally(() => this.#coming.delete(key));
+      this.#coming.set(key, coming);
     }
     return coming;
   }
 
-  async #bring(hash: string): Promise<BundleFile> {
-    let file = await this.#folder.find(hash);
+  async #bring(tenant: string, hash: string): Promise<BundleFile> {
+    const folder = this.#folderOf(tenant);
+    let file = await folder.find(hash);
     if (file === null) {
-      const { code, sourceMap } = await fetchBundle(hash, this.place, this.#access);
-      file = await this.#folder.add(hash, code, sourceMap);
+      const name = { tenant: this.isShared ? tenant : null, hash };
+      const { code, sourceMap } = await fetchBundle(name, this.place, this.#access);
+      file = await folder.add(hash, code, sourceMap);
     }
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    this.#known.set(hash, { file, touchedAt: performance.now() });
+    this.#known.set(`${tenant}/${hash}`, { file, touchedAt: performance.now() });
     return file;
+  }
+
+  #folderOf(tenant: string): BundleFolder {
+    // A name may hold what a path must not.
+    const path = this.isShared ? join(this.#root, `tenant-${encodeURIComponent(tenant)}`) : this.#root;
+    let folder = this.#folders.get(path);
+    if (folder === undefined) {
+      folder = new BundleFolder(path);
+      this.#folders.set(path, folder);
+    }
+    return folder;
   }
 }

@@ -9,13 +9,23 @@ import { hashOf } from './bundle-folder.ts';
 const FETCH_MS = 30_000;
 const MAX_SOURCE_MAP_BYTES = 64 * 1024 * 1024;
 
+export interface BundleName {
+  /** Null for a worker that serves one tenant. */
+  readonly tenant: string | null;
+  readonly hash: string;
+}
+
 export interface FetchedBundle {
   readonly code: Buffer;
   readonly sourceMap: Buffer;
 }
 
 /** Throws a `PermanentError` when the server says that there is none; any other error may be gone with the next attempt. */
-export async function fetchBundle(hash: string, place: DataPlace, access: DataAccess): Promise<FetchedBundle> {
+export async function fetchBundle(
+  { tenant, hash }: BundleName,
+  place: DataPlace,
+  access: DataAccess,
+): Promise<FetchedBundle> {
   if (typeof place === 'string') {
     throw new Error(
       `Bundle ${short(hash)} can't be had: the server does not give out bundles (its data service is off).`,
@@ -26,7 +36,7 @@ export async function fetchBundle(hash: string, place: DataPlace, access: DataAc
     const fetched = await new Promise<FetchedBundle>((resolve, reject) => {
       const code = new Bytes('code', MAX_BUNDLE_BYTES);
       const sourceMap = new Bytes('source map', MAX_SOURCE_MAP_BYTES);
-      const stream = openBundleFetch(client, hash, dataMetadata(access));
+      const stream = openBundleFetch(client, hash, dataMetadata(access, tenant));
       const timer = setTimeout(() => stream.destroy(new Error(`no answer within ${FETCH_MS / 1000} s`)), FETCH_MS);
       stream.on('data', (input: unknown) => {
         try {

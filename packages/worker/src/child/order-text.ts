@@ -21,6 +21,8 @@ const NOTHING_RARE: Rare = { upstream: [], unfetched: [], failedUpstream: [], ma
 export function orderText(order: RunOrder): string {
   const { upstream, unfetched, failedUpstream, map, secrets } = order;
   const isPlain = upstream.length + unfetched.length + failedUpstream.length + map.length + secrets.length === 0;
+  const fields = `${order.functionName}\0${order.tenant}\0${order.dag}\0${order.run}\0${order.task}\0${order.attempt}\0${order.fence}\0${order.effectKey}\0${order.token}\0${order.params}\0${order.checkpoint}\0${order.inputs}\0${order.runInfo}\0`;
+  if (isPlain) return fields;
   const rare: Rare = {
     upstream: upstream.map(({ taskName }) => taskName),
     unfetched,
@@ -28,24 +30,8 @@ export function orderText(order: RunOrder): string {
     map: map.map(({ group, index }) => ({ group, index })),
     secrets,
   };
-  const fields = [
-    order.functionName,
-    order.tenant,
-    order.dag,
-    order.run,
-    order.task,
-    order.attempt,
-    order.fence,
-    order.effectKey,
-    order.token,
-    order.params,
-    order.checkpoint,
-    order.inputs,
-    order.runInfo,
-    isPlain ? '' : JSON.stringify(rare),
-  ].join(BREAK);
-  if (isPlain) return fields;
-  return [fields, ...upstream.map(({ output }) => output), ...map.map(({ item }) => item)].join(BREAK);
+  const rest = [JSON.stringify(rare), ...upstream.map(({ output }) => output), ...map.map(({ item }) => item)];
+  return fields + rest.join(BREAK);
 }
 
 export function readOrder(text: string): RunOrder {

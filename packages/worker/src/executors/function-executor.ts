@@ -24,12 +24,13 @@ export class FunctionExecutor implements Executor {
   }
 
   start(job: Job, listener: JobListener): Execution {
-    const { bundle: hash } = job.assignment;
-    const isInProcess = (job.work.shape as FunctionWork).inProcess === true;
-    const bundle = this.#bundles.peek(hash);
+    const { bundle: hash, tenant } = job.assignment;
+    // Code of two tenants never shares a process.
+    const isInProcess = (job.work.shape as FunctionWork).inProcess === true && !this.#bundles.isShared;
+    const bundle = this.#bundles.peek(tenant, hash);
     if (bundle !== null && !isInProcess) return this.pool.run(job, bundle, listener);
     const starting = new Starting(listener);
-    void this.#bundles.get(hash).then(
+    void this.#bundles.get(tenant, hash).then(
       async (file) => {
         if (starting.isOver) return;
         if (isInProcess) await this.#callHere(job, file, starting);

@@ -15,7 +15,7 @@ import type { Slots } from '../slots.ts';
 import type { ChildHome } from './child-home.ts';
 import type { Execution } from './execution.ts';
 import { FunctionChild } from './function-child.ts';
-import type { HeldAttempt } from './held-attempt.ts';
+import type { HeldAttempt, HeldListener } from './held-attempt.ts';
 import type { Ended, Job, JobListener } from './port.ts';
 import { Suspects } from './suspects.ts';
 
@@ -29,10 +29,13 @@ const PATIENCE_MS = 15;
 const BRIEF_MS = 2;
 /** An attempt that was sent ahead does not wait longer than this for the one before it. */
 const BUSY_MS = 50;
+/** Looked up once: it is a system call, and was made for each attempt. */
+const PROCESSORS = Math.max(2, availableParallelism());
 
 /** All attempts of one tenant, bundle, memory limit and concurrency: they may share children. */
 interface Group {
   readonly key: string;
+  readonly tenant: string;
   readonly bundle: BundleFile;
   readonly memoryBytes: number;
   readonly concurrency: number;
@@ -40,25 +43,7 @@ interface Group {
   starting: number;
   /** How long an attempt takes, by the last few. */
   usualMs: number;
-  readonly waiting: Waiting[];
-}
-
-interface Waiting {
-  readonly group: Group;
-  readonly job: Job;
-  readonly listener: JobListener;
-  readonly isAlone: boolean;
-  since: number;
-  /** Whether it was given a slot before it came here. */
-  readonly ownsSlot: boolean;
-  /** Whether it holds one of the pool's. */
-  hasSlot: boolean;
-  place: { readonly child: FunctionChild; readonly held: HeldAttempt } | null;
-  /** It is to end, and not to begin; and how. */
-  wantsEnd: Ended | null;
-  /** It is to end by force, should it have begun all the same. */
-  mustDie: boolean;
-  isOver: boolean;
+  readonly waiting: PooledAttempt[];
 }
 
 export interface PoolParts {
@@ -71,12 +56,92 @@ export interface PoolParts {
   readonly onSlot: () => void;
 }
 
+/** One attempt in the pool. It is its own listener and its own execution: an object for each would be the larger part of a short attempt. */
+class PooledAttempt implements Execution, HeldListener {
+  readonly group: Group;
+  readonly job: Job;
+  readonly listener: JobListener;
+  readonly isAlone: boolean;
+  /** Whether it was given a slot before it came here. */
+  readonly ownsSlot: boolean;
+  readonly #keeper: Keeper;
+  since = performance.now();
+  /** Whether it holds one of the pool's slots. */
+  hasSlot = false;
+  child: FunctionChild | null = null;
+  held: HeldAttempt | null = null;
+  /** It is to end, and not to begin; and how. */
+  wantsEnd: Ended | null = null;
+  /** It is to end by force, should it have begun all the same. */
+  mustDie = false;
+  isOver = false;
+
+  constructor(keeper: Keeper, group: Group, job: Job, listener: JobListener, isAlone: boolean) {
+    this.#keeper = keeper;
+    this.group = group;
+    this.job = job;
+    this.listener = listener;
+    this.isAlone = isAlone;
+    this.ownsSlot = job.hasSlot;
+  }
+
+  /** It is in a child, and was told apart from those that only wait there. */
+  get hasBegun(): boolean {
+    return this.held !== null && this.held.state !== 'ahead';
+  }
+
+  stop(reason: StopReason): void {
+    this.#keeper.stop(this, reason);
+  }
+
+  kill(): boolean {
+    this.#keeper.kill(this);
+    return true;
+  }
+
+  withdraw(): void {
+    this.#keeper.leave(this, WITHDRAWN);
+  }
+
+  began(): void {
+    this.#keeper.began(this);
+  }
+
+  end(ended: Ended): void {
+    this.#keeper.end(this, ended);
+  }
+
+  takenBack(): void {
+    this.#keeper.takenBack(this);
+  }
+}
+
+/** What the pool does for one of its attempts. */
+interface Keeper {
+  stop(attempt: PooledAttempt, reason: StopReason): void;
+  kill(attempt: PooledAttempt): void;
+  leave(attempt: PooledAttempt, ended: Ended): void;
+  began(attempt: PooledAttempt): void;
+  end(attempt: PooledAttempt, ended: Ended): void;
+  takenBack(attempt: PooledAttempt): void;
+}
+
 const WITHDRAWN: Ended = { returned: 'it waited for others to end', hasBegun: false, isSuspect: false };
 
 export class FunctionPool {
   readonly #parts: PoolParts;
   readonly #groups = new Map<string, Group>();
+  /** Most attempts are of the same group as the one before. */
+  #lastGroup: Group | null = null;
   readonly #suspects = new Suspects();
+  readonly #keeper: Keeper = {
+    stop: (attempt, reason) => this.#stop(attempt, reason),
+    kill: (attempt) => this.#kill(attempt),
+    leave: (attempt, ended) => this.#leave(attempt, ended),
+    began: (attempt) => this.#began(attempt),
+    end: (attempt, ended) => this.#end(attempt, ended),
+    takenBack: (attempt) => this.#takenBack(attempt),
+  };
   #childCount = 0;
   /** Attempts that have ended in a child. */
   endedCount = 0;
@@ -109,30 +174,11 @@ export class FunctionPool {
   run(job: Job, bundle: BundleFile, listener: JobListener): Execution {
     const group = this.#groupOf(job, bundle);
     const isAlone = (job.work.shape as FunctionWork).isolation === 'process' || this.#suspects.has(job.assignment);
-    const waiting: Waiting = {
-      group,
-      job,
-      listener,
-      isAlone,
-      since: performance.now(),
-      ownsSlot: job.hasSlot,
-      hasSlot: false,
-      place: null,
-      wantsEnd: null,
-      mustDie: false,
-      isOver: false,
-    };
-    group.waiting.push(waiting);
+    const attempt = new PooledAttempt(this.#keeper, group, job, listener, isAlone);
+    group.waiting.push(attempt);
     this.#give(group);
-    if (waiting.place === null) this.#startSome();
-    return {
-      stop: (reason) => this.#stop(waiting, reason),
-      kill: () => {
-        this.#kill(waiting);
-        return true;
-      },
-      withdraw: () => this.#leave(waiting, WITHDRAWN),
-    };
+    if (attempt.child === null) this.#startSome();
+    return attempt;
   }
 
   /** A slot may be free: whoever waits longest is first. */
@@ -161,14 +207,19 @@ export class FunctionPool {
   #groupOf({ assignment, work }: Job, bundle: BundleFile): Group {
     const { tenant, memoryBytes } = assignment;
     const { concurrency = 1 } = work.shape as FunctionWork;
+    const last = this.#lastGroup;
+    if (last !== null && last.tenant === tenant && last.bundle.hash === bundle.hash) {
+      if (last.memoryBytes === memoryBytes && last.concurrency === concurrency) return last;
+    }
     // A child has its limits from its start on.
     const key = `${tenant}/${bundle.hash}/${memoryBytes}/${concurrency}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
       const children = new Set<FunctionChild>();
-      group = { key, bundle, memoryBytes, concurrency, children, starting: 0, usualMs: BRIEF_MS, waiting: [] };
+      group = { key, tenant, bundle, memoryBytes, concurrency, children, starting: 0, usualMs: BRIEF_MS, waiting: [] };
       this.#groups.set(key, group);
     }
+    this.#lastGroup = group;
     return group;
   }
 
@@ -177,11 +228,11 @@ export class FunctionPool {
   #give(group: Group): void {
     const { waiting } = group;
     let given = 0;
-    while (given < waiting.length && this.#place(waiting[given] as Waiting)) given++;
+    while (given < waiting.length && this.#place(waiting[given] as PooledAttempt)) given++;
     if (given > 0) waiting.splice(0, given);
   }
 
-  #place(waiting: Waiting): boolean {
+  #place(waiting: PooledAttempt): boolean {
     const { group, isAlone, ownsSlot } = waiting;
     const now = childWithRoom(group.children, isAlone);
     if (now !== null) {
@@ -199,28 +250,22 @@ export class FunctionPool {
     return true;
   }
 
-  #send(waiting: Waiting, child: FunctionChild): void {
-    const held = child.run(
-      waiting.job,
-      {
-        began: () => {
-          // The slot of the one that it follows.
-          if (!waiting.ownsSlot && !waiting.hasSlot) {
-            this.#parts.slots.free--;
-            waiting.hasSlot = true;
-          }
-          waiting.listener.began();
-          if (waiting.mustDie) this.#kill(waiting);
-        },
-        end: (ended) => this.#end(waiting, ended),
-        takenBack: () => this.#takenBack(waiting),
-      },
-      waiting.isAlone,
-    );
-    waiting.place = { child, held };
+  #send(waiting: PooledAttempt, child: FunctionChild): void {
+    waiting.child = child;
+    waiting.held = child.run(waiting.job, waiting, waiting.isAlone);
   }
 
-  #end(waiting: Waiting, ended: Ended): void {
+  #began(waiting: PooledAttempt): void {
+    // The slot of the one that it follows.
+    if (!waiting.ownsSlot && !waiting.hasSlot) {
+      this.#parts.slots.free--;
+      waiting.hasSlot = true;
+    }
+    waiting.listener.began();
+    if (waiting.mustDie) this.#kill(waiting);
+  }
+
+  #end(waiting: PooledAttempt, ended: Ended): void {
     if (waiting.isOver) return;
     waiting.isOver = true;
     const { assignment } = waiting.job;
@@ -230,7 +275,7 @@ export class FunctionPool {
     waiting.listener.end(ended);
   }
 
-  #releaseSlot(waiting: Waiting): void {
+  #releaseSlot(waiting: PooledAttempt): void {
     if (!waiting.hasSlot) return;
     waiting.hasSlot = false;
     this.#parts.slots.release();
@@ -238,8 +283,9 @@ export class FunctionPool {
   }
 
   /** Its child was busy, or has ended, before it began: it waits again, in its old place. */
-  #takenBack(waiting: Waiting): void {
-    waiting.place = null;
+  #takenBack(waiting: PooledAttempt): void {
+    waiting.child = null;
+    waiting.held = null;
     this.#releaseSlot(waiting);
     if (waiting.wantsEnd !== null) return this.#end(waiting, waiting.wantsEnd);
     if (this.#isClosed) return this.#end(waiting, WITHDRAWN);
@@ -254,16 +300,16 @@ export class FunctionPool {
 
   // ---- ending
 
-  #stop(waiting: Waiting, reason: StopReason): void {
-    const { place } = waiting;
-    if (place !== null && place.held.state !== 'ahead') place.child.stop(place.held, reason);
+  #stop(waiting: PooledAttempt, reason: StopReason): void {
+    const { child, held } = waiting;
+    if (child !== null && held !== null && waiting.hasBegun) child.stop(held, reason);
     // It may still run once the connection is back.
     else if (reason !== 'lost') this.#leave(waiting, failure('cancelled', ''));
   }
 
-  #kill(waiting: Waiting): void {
-    const { place } = waiting;
-    if (place !== null && place.held.state !== 'ahead') place.child.killFor(place.held);
+  #kill(waiting: PooledAttempt): void {
+    const { child, held } = waiting;
+    if (child !== null && held !== null && waiting.hasBegun) child.killFor(held);
     else {
       waiting.mustDie = true;
       this.#leave(waiting, failure('cancelled', ''));
@@ -271,12 +317,13 @@ export class FunctionPool {
   }
 
   /** Ends it this way, unless it has begun. */
-  #leave(waiting: Waiting, ended: Ended): void {
+  #leave(waiting: PooledAttempt, ended: Ended): void {
     if (waiting.isOver) return;
-    if (waiting.place !== null) {
-      if (waiting.place.held.state !== 'ahead') return;
+    const { child, held } = waiting;
+    if (child !== null && held !== null) {
+      if (waiting.hasBegun) return;
       waiting.wantsEnd ??= ended;
-      waiting.place.child.takeBack(waiting.place.held);
+      child.takeBack(held);
       return;
     }
     const queue = waiting.group.waiting;
@@ -290,16 +337,15 @@ export class FunctionPool {
   /** Whoever waits for a bundle that no child has gets one at once; the others after a while. */
   #startSome(): void {
     if (this.#isClosed) return;
-    const processors = Math.max(2, availableParallelism());
     const now = performance.now();
     let isEarly = false;
     for (const group of this.#groups.values()) {
       let free = group.starting * group.concurrency;
       for (const { since, job, ownsSlot } of group.waiting) {
         if (free-- > 0) continue;
-        if (this.#startingCount >= processors) return;
+        if (this.#startingCount >= PROCESSORS) return;
         const { size } = group.children;
-        if (group.usualMs < BRIEF_MS && briskOf(group.children, now) >= processors) break;
+        if (group.usualMs < BRIEF_MS && briskOf(group.children, now) >= PROCESSORS) break;
         if (size > 0 && now - since < PATIENCE_MS) {
           isEarly = true;
           break;
@@ -370,7 +416,10 @@ export class FunctionPool {
     group.children.delete(child);
     this.#childCount--;
     if (error !== null) this.#failFirst(group, error);
-    if (group.children.size === 0 && group.waiting.length === 0) this.#groups.delete(group.key);
+    if (group.children.size === 0 && group.waiting.length === 0) {
+      this.#groups.delete(group.key);
+      if (this.#lastGroup === group) this.#lastGroup = null;
+    }
     if (this.#childCount === 0) this.#onEmpty?.();
     this.#startSome();
   }

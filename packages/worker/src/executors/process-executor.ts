@@ -115,8 +115,8 @@ class RunningProcess implements Execution {
     }
     // In a working folder that the task has chosen nothing is written: there they lie beside it.
     const files = this.#work.cwd === undefined ? folder.work : folder.files;
-    const { files: archive } = this.#job.assignment;
-    if (archive !== '') await placeFiles(this.#bundles, archive, files);
+    const { files: archive, tenant } = this.#job.assignment;
+    if (archive !== '') await placeFiles(this.#bundles, { tenant, hash: archive, folder: files });
     const variables = {
       ...(archive === '' ? {} : { SIGNALBOX_FILES: files }),
       ...(await processVariables(this.#job, folder)),

@@ -2,7 +2,10 @@
 import type { RunOrder } from '../child/frames.ts';
 import type { Job } from './port.ts';
 
-export function orderOf({ assignment, work, context }: Job): RunOrder {
+const NONE: readonly never[] = [];
+
+export function orderOf(job: Job): RunOrder {
+  const { assignment, work } = job;
   return {
     functionName: assignment.handler,
     tenant: assignment.tenant,
@@ -12,15 +15,15 @@ export function orderOf({ assignment, work, context }: Job): RunOrder {
     attempt: assignment.claim.attempt,
     fence: assignment.claim.fence,
     effectKey: assignment.effectKey,
-    token: context.token,
+    token: assignment.token.toString('base64url'),
     runInfo: assignment.runInfo,
     params: assignment.params,
     upstream: assignment.upstream,
-    unfetched: assignment.references.map(({ taskName }) => taskName),
+    unfetched: assignment.references.length === 0 ? NONE : assignment.references.map(({ taskName }) => taskName),
     failedUpstream: assignment.failedUpstream,
     map: assignment.map,
-    inputs: work.shape.inputs === undefined ? '' : JSON.stringify(context.inputs),
-    secrets: [...work.secrets],
+    inputs: work.shape.inputs === undefined ? '' : JSON.stringify(job.context.inputs),
+    secrets: work.secrets.size === 0 ? NONE : [...work.secrets],
     checkpoint: assignment.checkpoint,
   };
 }

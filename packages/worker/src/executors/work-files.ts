@@ -8,9 +8,16 @@ import { unpackFiles } from '@signalbox/protocol';
 import { PermanentError } from '@signalbox/sdk';
 import type { Bundles } from '../bundles/bundles.ts';
 
+interface Place {
+  readonly tenant: string;
+  /** Of the archive. */
+  readonly hash: string;
+  readonly folder: string;
+}
+
 /** Each attempt has its own: what one does to its files is not seen by the next. */
-export async function placeFiles(bundles: Bundles, hash: string, folder: string): Promise<void> {
-  const files = unpack(await archiveOf(bundles, hash));
+export async function placeFiles(bundles: Bundles, { tenant, hash, folder }: Place): Promise<void> {
+  const files = unpack(await archiveOf(bundles, tenant, hash));
   const folders = new Set(files.map(({ path }) => dirname(path)));
   for (const each of folders) await mkdir(join(folder, each), { recursive: true });
   for (const { path, isExecutable, content } of files) {
@@ -18,14 +25,14 @@ export async function placeFiles(bundles: Bundles, hash: string, folder: string)
   }
 }
 
-async function archiveOf(bundles: Bundles, hash: string): Promise<Buffer> {
-  const { path } = await bundles.get(hash);
+async function archiveOf(bundles: Bundles, tenant: string, hash: string): Promise<Buffer> {
+  const { path } = await bundles.get(tenant, hash);
   try {
     return await readFile(path);
   } catch {
     // Another worker with the same cache has removed it since it was looked at.
-    bundles.forget(hash);
-    return readFile((await bundles.get(hash)).path);
+    bundles.forget(tenant, hash);
+    return readFile((await bundles.get(tenant, hash)).path);
   }
 }
 

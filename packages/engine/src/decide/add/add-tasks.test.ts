@@ -129,6 +129,21 @@ test('a clear of the one that adds takes along what it has added, which the next
   expect([box.task('d').state, box.task('sum').state]).toEqual(['ready', 'ready']);
 });
 
+test('added again by a template without a limit for its queue time, it waits as long as it must (I41)', () => {
+  const hasty = task('hasty', [], { queueTimeoutMs: 10_000 });
+  const box = scenario({ dag: planned({ templates: [copy, hasty] }), workers });
+  const plan = box.claim('plan');
+  add(box, plan, { name: 'a', template: 'hasty' });
+  box.report(plan, 'succeeded');
+  expect(box.task('a').state).toBe('ready');
+  box.clear(['plan'], { downstream: true });
+  const again = box.claim('plan');
+  add(box, again, { name: 'a', template: 'copy' });
+  box.report(again, 'succeeded');
+  box.advance('11s', [...box.workers.values()]);
+  expect(box.task('a').state).toBe('ready');
+});
+
 test('cleared by itself, the one that adds finds what it had added, and that stays', () => {
   const box = scenario({ dag: planned(), workers });
   const plan = box.claim('plan');

@@ -304,6 +304,19 @@ test('a run of it that is cleared by hand is one of its live runs again', () => 
   expect(box.changes('BackfillSet').at(-1)?.state).toBe('ended');
 });
 
+test('a run of it that is opened again and waits is admitted beside others, whatever its schedule does with its own (I29)', () => {
+  const schedule = every('0 0 * * *', { ifRunning: 'queue_all' });
+  const box = daily({ schedule, maxActiveRuns: 1 });
+  start(box, { fromAt: day(-1), maxActive: 1 });
+  const [first] = box.runIds as [RunId];
+  runOne(box, 'permanent');
+  box.submit({ count: 2 });
+  box.retry('job', first);
+  expect(box.run(first)).toMatchObject({ phase: 'open', admitted: false });
+  box.deploy(job({ schedule, maxActiveRuns: 3 }));
+  expect(box.run(first).admitted).toBe(true);
+});
+
 describe('the share of a backfill', () => {
   function crowded(share: number, more: Parameters<typeof dag>[1] = {}): Scenario {
     // Many claims: a load after each of them would take most of the time.

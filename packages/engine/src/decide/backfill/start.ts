@@ -16,10 +16,14 @@ export function startBackfill(recorder: Recorder, command: StartBackfill): Answe
   const dag = state.dags.get(dagId);
   if (dag === undefined || dag.tenantId !== tenantId) return refuse('DAG_NOT_FOUND');
   // The same command again: it is live, or was and is stored.
-  if (state.backfills.has(uid) || recorder.backfills.has(uid)) return DONE;
+  if (state.backfills.has(uid) || recorder.fetched('backfills', { shard, uid }) !== undefined) return DONE;
   if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
   const fault = spec.until === undefined ? null : untilFaultText(dag.current.spec, spec.until);
   if (fault !== null) return refuse('UNTIL_INVALID', fault);
+  if (spec.order === 'backward' && dag.current.pastTasks.length > 0) {
+    const task = dag.current.spec.tasks[dag.current.pastTasks[0]!]!.name;
+    return refuse('BACKFILL_INVALID', `task ${task} depends on the past, so the oldest window must run first`);
+  }
   // No window of the range is left to the schedule: it would make a second run of it later (I1).
   const schedule = state.schedules.get(scheduleIdOf({ dagId, scheduleNo: spec.scheduleNo }));
   if (schedule !== undefined) settleUntil(recorder, schedule, spec.toAt);
@@ -27,9 +31,9 @@ export function startBackfill(recorder: Recorder, command: StartBackfill): Answe
   return DONE;
 }
 
-export function setBackfill(recorder: Recorder, { tenantId, uid, to, actor }: SetBackfill): Answer {
+export function setBackfill(recorder: Recorder, { shard, tenantId, uid, to, actor }: SetBackfill): Answer {
   const known = recorder.state.backfills.get(uid);
-  const stored = recorder.backfills.get(uid);
+  const stored = recorder.fetched('backfills', { shard, uid });
   const found = known ?? stored;
   if (found === undefined || found.tenantId !== tenantId) return refuse('BACKFILL_NOT_FOUND', uid);
   if (found.state === to) return DONE;

@@ -7,7 +7,7 @@ import type { State } from '../../tables/state.ts';
 import { findTask } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import type { Recorder } from '../recorder.ts';
-import { release } from './pass.ts';
+import { holdReady, release } from './pass.ts';
 import { closeBreaker } from './set-breaker.ts';
 
 /** A second from one step of the ramp to the next; each lets twice as many go. */
@@ -33,11 +33,19 @@ export function wakeBreaker(recorder: Recorder, breaker: Breaker): void {
 function wakeOpen(recorder: Recorder, breaker: Breaker): void {
   const { state } = recorder;
   if (breaker.probe !== null && isUnderWay(state, breaker, breaker.probe)) return;
+  const last = breaker.probe;
   breaker.probe = null;
   breaker.allowance = 1;
   if (breaker.fingerprint === 0) return openLanes(state, breaker);
+  if (last !== null) holdAgain(recorder, last);
   if (release(recorder, breaker)) breaker.idlePauses = 0;
   else if (++breaker.idlePauses > IDLE_PAUSES) closeBreaker(recorder, breaker);
+}
+
+/** The probe found no slot: it waits behind the breaker again, and another is let through. */
+function holdAgain(recorder: Recorder, probe: HeldTask): void {
+  const slot = findTask(recorder.state, probe);
+  if (slot !== null && recorder.state.tasks.state[slot] === READY) holdReady(recorder, slot);
 }
 
 function wakeRamping(recorder: Recorder, breaker: Breaker): void {

@@ -4,7 +4,7 @@ import type { ParentRef } from '../../model/command.ts';
 import type { RunId, RunRow } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
 import type { StoredRun } from '../../model/stored.ts';
-import { FAILED, SUCCEEDED } from '../../model/task/task-states.ts';
+import { IS_GIVEN_UP, SUCCEEDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import type { State } from '../../tables/state.ts';
 import { forEachSlot, taskSpecOf } from '../../tables/task/task-slots.ts';
@@ -24,7 +24,7 @@ export function tellParent(recorder: Recorder, run: RunRow): void {
   const { dag } = runs.versionOf(run);
   const failed = new Set<string>();
   forEachSlot(state, run, (slot) => {
-    if (tasks.state[slot] === FAILED && failed.size < NAMES_TOLD) failed.add(taskSpecOf(state, slot).name);
+    if (IS_GIVEN_UP[tasks.state[slot]!] === 1 && failed.size < NAMES_TOLD) failed.add(taskSpecOf(state, slot).name);
   });
   const end = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
   const child = { dag: dag.name, runId: runs.id[run]!, uid: runs.uidOf(run) };

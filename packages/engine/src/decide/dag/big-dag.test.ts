@@ -14,10 +14,10 @@ function finish(box: Scenario): { steps: number; changes: number } {
   box.lend(worker, 500, true);
   while (worker.holds.length > 0) {
     const done = worker.holds.splice(0, 500);
-    const { gateway, id: workerId, tenantId, queues } = worker;
+    const { gateway, id: workerId, tenants, queues } = worker;
     box.node.decide([
       ...done.map((claim) => reportOf({ claim, worker, task: '' }, 'succeeded')),
-      { kind: 'LendSlots', gateway, workerId, tenantId, queues, count: done.length, standing: true, agoMs: 0 },
+      { kind: 'LendSlots', gateway, workerId, tenants, queues, count: done.length, standing: true, agoMs: 0 },
     ]);
   }
   return { steps, changes };

@@ -1,11 +1,11 @@
-import type { Answer } from '../../model/answer.ts';
+import { type Answer, refuse } from '../../model/answer.ts';
 import { assert } from '../../model/assert.ts';
 import type { DeployDag } from '../../model/command.ts';
 import { nextDagId } from '../../model/dag/dag-id.ts';
 import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { VersionNo } from '../../model/ids.ts';
 import type { Recorder } from '../recorder.ts';
-import { refuseSchedules, setDefinitionSchedules } from '../schedule/definition-schedules.ts';
+import { pastFault, refuseSchedules, setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { reviveDag } from './retire.ts';
 
 /** Creates a version if the meaning changed. The same hash again changes nothing, unless the dag was retired. */
@@ -17,6 +17,13 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const schedules = schedulesOf(spec);
   const refused = isSame && !known.isRetired ? null : refuseSchedules(state, known?.id ?? null, schedules);
   if (refused !== null) return refused;
+  // Those of the definition were compared where it was read.
+  const others = known === undefined || isSame ? [] : state.schedules.ofDag(known.id);
+  const hasPast = spec.tasks.some(({ past }) => past !== undefined);
+  for (const { name: schedule, origin, spec: its } of hasPast ? others : []) {
+    const fault = origin === 'api' && its.run === undefined ? pastFault(hasPast, its) : null;
+    if (fault !== null) return refuse('SCHEDULE_INVALID', `Schedule ${schedule}: ${fault}`);
+  }
   state.tenantNames.set(tenantId, command.tenant);
   if (isSame) {
     const changed = known.isRetired;

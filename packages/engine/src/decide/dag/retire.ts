@@ -7,7 +7,7 @@ import type { Dag } from '../../tables/dag/dag.ts';
 import { cancelBackfillsOf } from '../backfill/end.ts';
 import type { Recorder } from '../recorder.ts';
 import { setDefinitionSchedules } from '../schedule/definition-schedules.ts';
-import { MAX_TOGETHER } from '../schedule/pause-schedule.ts';
+import { MAX_TOGETHER, ownSchedulesOf } from '../schedule/pause-schedule.ts';
 import { removeSchedule } from '../schedule/set-schedule.ts';
 import { releaseAllOf } from '../trigger/release-held.ts';
 
@@ -17,9 +17,11 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   const dag = state.dags.get(dagId);
   if (dag === undefined || dag.tenantId !== tenantId) return refuse('DAG_NOT_FOUND');
   if (dag.isRetired) return DONE;
-  if (state.schedules.countOf(dagId) > MAX_TOGETHER) return refuse('TOO_MANY_SCHEDULES', String(MAX_TOGETHER));
+  const schedules = ownSchedulesOf(state, dagId);
+  if (schedules.length > MAX_TOGETHER) return refuse('TOO_MANY_SCHEDULES', String(MAX_TOGETHER));
   // First what is due by the schedules: once this is answered, no window fires any more (I2, I6).
-  for (const schedule of state.schedules.ofDag(dagId)) removeSchedule(recorder, schedule, actor);
+  // Delayed runs stay until their time: the dag may be back by then.
+  for (const schedule of schedules) removeSchedule(recorder, schedule, actor);
   releaseAllOf(recorder, dagId);
   cancelBackfillsOf(recorder, dag, actor);
   recorder.record({ kind: 'DagRetired', shard, dagId, actor, at: state.now });

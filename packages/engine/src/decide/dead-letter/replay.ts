@@ -4,7 +4,7 @@ import { type Answer, refuse } from '../../model/answer.ts';
 import type { CloseDeadLetters, ReplayDeadLetter } from '../../model/command.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
 import type { TenantId } from '../../model/ids.ts';
-import { FAILED } from '../../model/task/task-states.ts';
+import { IS_GIVEN_UP } from '../../model/task/task-states.ts';
 import type { State } from '../../tables/state.ts';
 import { slotOf } from '../../tables/task/task-slots.ts';
 import { NO_TASK } from '../../tables/task/task-table.ts';
@@ -51,5 +51,5 @@ export function refuseUnlessOpen(
 function isStillLast(state: State, { runId, taskNo, attemptNo }: DeadLetterRef): boolean {
   const run = state.runs.find(runId);
   const slot = run < 0 ? NO_TASK : slotOf(state, run, taskNo);
-  return slot < 0 || (state.tasks.state[slot] === FAILED && state.tasks.attemptNo[slot] === attemptNo);
+  return slot < 0 || (IS_GIVEN_UP[state.tasks.state[slot]!] === 1 && state.tasks.attemptNo[slot] === attemptNo);
 }

@@ -46,7 +46,7 @@ export function workerLeft(recorder: Recorder, { workerId }: WorkerLeft): void {
   const { state } = recorder;
   const worker = state.workers.get(workerId);
   if (worker === undefined) return;
-  worker.free = 0;
+  worker.takeBack(worker.free);
   worker.hasLeft = true;
   worker.leaseEndsAt = state.mono;
   worker.watchedAt = null;

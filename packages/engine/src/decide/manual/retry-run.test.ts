@@ -36,6 +36,13 @@ test.each(['live', 'loaded'] as const)('it waits before that, %s, and no longer 
   expect(box.claim('job').claim.attemptNo).toBe(2);
 });
 
+test('it waits no longer under an owner whose clock is hours behind (I40)', () => {
+  const box = scenario({ dag: { ...job(), ...policy(1, 60_000) } });
+  fail(box, 'job');
+  box.leap('-5h').killOwner().advance('61s');
+  expect(box.claim('job').claim.attemptNo).toBe(2);
+});
+
 test('a run that is opened and has nothing to do after all ends (I72)', () => {
   const box = scenario({ dag: dag([task('a'), task('mend', [0], { rule: 'one_failed' })], policy(3)) });
   fail(box, 'a');

@@ -2,7 +2,7 @@
 
 import type { Actor, Instant, RunRow, TaskSlot } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
-import { FAILED } from '../../model/task/task-states.ts';
+import { IS_GIVEN_UP } from '../../model/task/task-states.ts';
 import { isClosingTask } from '../../tables/task/may-run.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
 import { forEachSlot } from '../../tables/task/task-slots.ts';
@@ -21,7 +21,7 @@ export function retryRunByPolicy(recorder: Recorder, run: RunRow): boolean {
   if (retryNo > retryRun.maxTimes) return false;
   const failed: TaskSlot[] = [];
   forEachSlot(state, run, (slot) => {
-    if (state.tasks.state[slot] !== FAILED || !hasOwnState(state, slot)) return;
+    if (IS_GIVEN_UP[state.tasks.state[slot]!] === 0 || !hasOwnState(state, slot)) return;
     // What closes a run does not decide it.
     if (!isClosingTask(state, slot)) failed.push(slot);
   });

@@ -6,8 +6,9 @@
  * fleet, which has no twentieth of a slot, would give them a whole one again and again.
  */
 import { DEFAULT_SHARE } from '../../model/backfill.ts';
+import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
-import { BACKFILL_LANES, type ReadyQueue } from '../../tables/queue/ready-queue.ts';
+import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
 import type { Recorder } from '../recorder.ts';
 
 /** A claim of another task while one of a backfill waits. */

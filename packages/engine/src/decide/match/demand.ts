@@ -2,8 +2,7 @@
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId, WorkerId } from '../../model/ids.ts';
 import { workerIdOf } from '../../tables/attempt/claim-of.ts';
-import type { Lane } from '../../tables/queue/lane.ts';
-import { BACKFILL_LANES } from '../../tables/queue/ready-queue.ts';
+import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import { hasRoom } from '../speculative/match-speculative.ts';
@@ -23,15 +22,13 @@ const LOWEST = PRIORITIES.length - 1;
 export function demandOf(state: State): Demand[] {
   const found: Demand[] = [];
   for (const queue of state.queues.values()) {
-    const counts = PRIORITIES.map((_, priority) => readyIn(queue.activeLanes(priority)));
+    const counts = PRIORITIES.map((_, priority) => queue.waitingAt(priority));
     // A slot that nobody else wants is lent for a backfill.
-    counts[LOWEST]! += readyIn(queue.activeLanes(BACKFILL_LANES));
+    counts[LOWEST]! += queue.waitingAt(BACKFILL_LANES);
     if (counts.some((count) => count > 0)) found.push({ tenantId: queue.tenantId, queue: queue.name, counts });
   }
   return state.speculation.wanted.size === 0 ? found : addDemand(state, found);
 }
-
-const readyIn = (lanes: readonly Lane[]): number => lanes.reduce((sum, lane) => sum + lane.ready, 0);
 
 /** What waits for a worker here is asked for as ready tasks are; for a while of other workers only. */
 function addDemand(state: State, found: Demand[]): Demand[] {

@@ -2,7 +2,7 @@
 
 import { isRepeating } from '../../model/dag/closing-plan.ts';
 import type { AttemptNo, RunRow, TaskNo } from '../../model/ids.ts';
-import { FAILED, IS_TERMINAL, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
+import { IS_GIVEN_UP, IS_TERMINAL, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { outcomeOf } from '../../propagate/closing.ts';
 import type { State } from '../../tables/state.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
@@ -19,7 +19,9 @@ export function hookEventFor(state: State, run: RunRow, taskNo: TaskNo): HookEve
   if (hook === undefined) return null;
   const { on, of } = hook;
   if (of === null) {
-    const failed = version.spec.tasks.flatMap((_, no) => (tasks.state[slotOf(state, run, no)] === FAILED ? [no] : []));
+    const failed = version.spec.tasks.flatMap((_, no) =>
+      IS_GIVEN_UP[tasks.state[slotOf(state, run, no)]!] === 1 ? [no] : [],
+    );
     const outcome = outcomeOf(runs.outcome[run]!);
     const time = isRepeating({ hook }) ? firingOf(state, run, taskNo) : 0;
     return {

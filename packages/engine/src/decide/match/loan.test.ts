@@ -9,7 +9,7 @@ const lend = (gateway: string, count: number, standing: boolean): Command => ({
   kind: 'LendSlots',
   gateway: gateway as NodeId,
   workerId,
-  tenantId: TENANT,
+  tenants: [TENANT],
   queues: ['other' as QueueName],
   count,
   standing,

@@ -1,11 +1,14 @@
 /** Slots on loan from gateways (D6). A loan is for one decision, unless it is a standing loan, which lasts until recalled. */
 import type { GatewayLost, LendSlots, RecallSlots } from '../../model/command.ts';
-import type { MonoMs } from '../../model/ids.ts';
-import { queueKey } from '../../tables/queue/queue-key.ts';
+import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
+import type { State } from '../../tables/state.ts';
 import { renewLease } from '../../tables/worker/lease.ts';
-import type { Worker } from '../../tables/worker/worker-table.ts';
+import { Offer, type Worker } from '../../tables/worker/worker-table.ts';
 import { clearSilence } from '../lease/end-lease.ts';
 import type { Recorder } from '../recorder.ts';
+
+/** How many offers of a worker are kept, to be used again by its next loan. */
+const MOST_OFFERS = 8;
 
 export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const { state } = recorder;
@@ -16,10 +19,12 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   // A gateway lends only the slots of a worker that it hears.
   worker.heard = true;
   renewLease(worker, leaseEndsAt);
-  offerTo(recorder, worker, command);
+  const offer = offerOf(recorder, worker, command);
+  offer.free += command.count;
+  offer.standing = command.standing;
   worker.free += command.count;
-  worker.standing = command.standing;
-  if (!command.standing) recorder.lent.add(worker);
+  offer.group.offer(offer);
+  if (!command.standing) recorder.lent.add(offer);
   clearSilence(recorder, worker);
 }
 
@@ -30,19 +35,46 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
 function returnToOther(recorder: Recorder, worker: Worker): void {
   const { gateway, id: workerId, free: count } = worker;
   if (gateway !== null && count > 0) recorder.send({ kind: 'ReturnSlots', gateway, workerId, count });
-  worker.free = 0;
+  worker.takeBack(count);
 }
 
-function offerTo({ state }: Recorder, worker: Worker, { tenantId, queues }: LendSlots): void {
-  const isSame = worker.queues.length === queues.length && worker.queues.every((name, i) => name === queues[i]);
-  if (!isSame || worker.tenantId !== tenantId) {
-    state.withdrawOffers(worker);
-    worker.tenantId = tenantId;
-    worker.queues = queues;
-    // Made once: a loan comes with every batch.
-    worker.queueKeys = queues.map((name) => queueKey(tenantId, name));
+function offerOf({ state }: Recorder, worker: Worker, { tenants, queues, standing }: LendSlots): Offer {
+  // Looked for first: a loan comes with every batch.
+  const known = worker.offers.find((offer) => isFor(offer, tenants, queues));
+  if (known !== undefined) return known;
+  const offer = new Offer(worker, state.queues.group(tenants, queues), queues);
+  if (standing) moveStanding(worker, offer);
+  else dropUsedUp(state, worker);
+  worker.offers.push(offer);
+  offer.group.join();
+  return offer;
+}
+
+function isFor({ queues, group }: Offer, tenants: readonly TenantId[] | null, names: readonly QueueName[]): boolean {
+  return isSame(queues, names) && isSame(group.tenants, tenants);
+}
+
+function isSame<T>(a: readonly T[] | null, b: readonly T[] | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.length === b.length && a.every((one, i) => one === b[i]);
+}
+
+/** Loans for one decision may be for one tenant each: those that are over are not kept for ever (I73). */
+function dropUsedUp(state: State, worker: Worker): void {
+  if (worker.offers.length < MOST_OFFERS) return;
+  for (const offer of worker.offers.filter(({ free }) => free === 0)) {
+    offer.group.withdraw(offer, state.mono);
+    worker.offers.splice(worker.offers.indexOf(offer), 1);
   }
-  queues.forEach((name, i) => state.queue(tenantId, name, worker.queueKeys[i]).offers.add(worker));
+}
+
+/** The worker offers something else from now on: what was lent until recalled is lent for that. */
+function moveStanding(worker: Worker, to: Offer): void {
+  for (const offer of worker.offers) {
+    if (!offer.standing) continue;
+    to.free += offer.free;
+    offer.free = 0;
+  }
 }
 
 export function recallSlots(recorder: Recorder, { workerId, gateway, count }: RecallSlots): void {
@@ -54,7 +86,7 @@ export function recallSlots(recorder: Recorder, { workerId, gateway, count }: Re
 export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void {
   for (const worker of state.workers.all()) {
     if (worker.gateway !== gateway) continue;
-    worker.free = 0;
+    worker.takeBack(worker.free);
     worker.gateway = null;
     state.workers.forgetIfIdle(worker);
   }
@@ -62,14 +94,23 @@ export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void
 
 /** After matching: what was lent for this decision only goes back. */
 export function returnUnused(recorder: Recorder): void {
-  for (const worker of recorder.lent) {
-    if (worker.free > 0 && !worker.standing) giveBack(recorder, worker, worker.free);
+  for (const offer of recorder.lent) {
+    const { worker, free } = offer;
+    if (free === 0 || offer.standing) continue;
+    offer.free = 0;
+    worker.free -= free;
+    tellReturned(recorder, worker, free);
   }
 }
 
 export function giveBack(recorder: Recorder, worker: Worker, count: number): void {
   if (count === 0 || worker.gateway === null) return;
-  worker.free -= count;
+  worker.takeBack(count);
+  tellReturned(recorder, worker, count);
+}
+
+function tellReturned(recorder: Recorder, worker: Worker, count: number): void {
+  if (worker.gateway === null) return;
   recorder.send({ kind: 'ReturnSlots', gateway: worker.gateway, workerId: worker.id, count });
   recorder.state.workers.forgetIfIdle(worker);
 }

@@ -169,15 +169,16 @@ describe('loans (D6)', () => {
 test('a worker gets no task of another tenant, whatever its queues are called; the two hold each other up in nothing (I65)', () => {
   const box = scenario({ dag: job(), workers: ['ours', 'theirs'], runs: 1 });
   const [ours, theirs] = [box.worker('ours'), box.worker('theirs')];
-  theirs.tenantId = 2 as TenantId;
+  const other = 2 as TenantId;
+  theirs.tenants = [other];
   theirs.queues = ['default', '1/default'] as never;
   expect(box.tryClaim(theirs)).toBeNull();
   expect(demandOf(box.state)).toMatchObject([{ tenantId: 1, queue: 'default' }]);
   const { shard, actor } = box;
-  const named = { tenantId: theirs.tenantId, tenant: 'theirs', name: 'etl', hash: 'x' };
+  const named = { tenantId: other, tenant: 'theirs', name: 'etl', hash: 'x' };
   const deployed = box.feed({ kind: 'DeployDag', shard, ...named, spec: job(), actor });
   if (!deployed.ok || deployed.kind !== 'deployed') throw new Error('refused');
-  box.submit({ tenantId: theirs.tenantId, dagId: deployed.dagId });
+  box.submit({ tenantId: other, dagId: deployed.dagId });
   const theirRun = box.lastRun();
   expect(box.tryClaim(ours)?.claim.runId).toBe(box.runIds[0]);
   expect(box.tryClaim(ours)).toBeNull();
@@ -190,7 +191,7 @@ test('a worker whose credential is of another tenant now lends to that one only'
   box.lend(worker, 1, true);
   const [first] = worker.assigned;
   expect(first).toBeDefined();
-  worker.tenantId = 2 as TenantId;
+  worker.tenants = [2 as TenantId];
   box.lend(worker, 1, true);
   box.submit();
   expect(worker.assigned).toHaveLength(1);

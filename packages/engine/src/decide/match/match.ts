@@ -1,86 +1,102 @@
-/** Matches slots with tasks: by priority first, then the oldest run. Backfills come last, but for their share. */
+/**
+ * Matches slots with tasks. Classes are strict: a higher priority claims first, backfills come last but for their share. Within a
+ * class the tenants that share a group of workers take turns by weight; of one tenant the oldest run goes first.
+ *
+ * Only groups that got slots or tasks since the last match are looked at, and in a group only the top of a heap: choosing costs
+ * the same however many tasks, dags and tenants wait.
+ */
 import { PRIORITIES } from '../../model/dag/spec.ts';
+import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
 import { isReady } from '../../tables/queue/enqueue.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
-import { BACKFILL_LANES, type ReadyQueue } from '../../tables/queue/ready-queue.ts';
+import type { OfferGroup } from '../../tables/queue/offer-group.ts';
+import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
 import { holdReady } from '../breaker/pass.ts';
 import type { Recorder } from '../recorder.ts';
 import { matchSpeculative } from '../speculative/match-speculative.ts';
 import { countClaim, isBackfillsTurn, takeTurn } from './backfill-share.ts';
-import { claimAttempt } from './claim-attempt.ts';
+import { claimSlot } from './claim-slot.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
-  const hasBackfills = recorder.state.runs.windows.size > 0 && hasBackfillLanes(recorder);
-  if (hasBackfills && !matchShare(recorder)) return false;
-  for (let priority = 0; priority < PRIORITIES.length; priority++) {
-    if (recorder.state.speculation.wanted.size > 0 && !matchSpeculative(recorder, priority)) return false;
-    if (!matchPriority(recorder, priority, hasBackfills)) return false;
-  }
-  return !hasBackfills || matchPriority(recorder, BACKFILL_LANES);
+  const { queues, mono } = recorder.state;
+  for (const group of queues.due) group.settle(mono);
+  const hasMatchedAll = matchDue(recorder);
+  if (hasMatchedAll) queues.clearDue();
+  return hasMatchedAll;
 }
 
-function hasBackfillLanes({ state }: Recorder): boolean {
-  for (const queue of state.queues.values()) if (queue.top(BACKFILL_LANES) !== undefined) return true;
-  return false;
+function matchDue(recorder: Recorder): boolean {
+  const { queues, runs, speculation } = recorder.state;
+  const hasBackfills = runs.windows.size > 0 && queues.due.some((group) => group.waitingAt(BACKFILL_LANES).length > 0);
+  if (hasBackfills && !matchShare(recorder)) return false;
+  for (let priority = 0; priority < PRIORITIES.length; priority++) {
+    if (speculation.wanted.size > 0 && !matchSpeculative(recorder, priority)) return false;
+    if (!matchClass(recorder, priority, hasBackfills)) return false;
+  }
+  return !hasBackfills || matchClass(recorder, BACKFILL_LANES);
 }
 
 /** What backfills get before the others: only where others wait, for the rest is theirs anyway. */
 function matchShare(recorder: Recorder): boolean {
-  for (const queue of recorder.state.queues.values()) {
-    while (queue.offers.peek() !== undefined && queue.hasLiveWork()) {
-      const lane = freshTop(recorder, queue, BACKFILL_LANES);
-      if (lane === undefined || !isBackfillsTurn(recorder, queue, lane)) break;
-      if (recorder.isFull()) return false;
-      takeTurn(recorder, queue, lane);
-      claimHead(recorder, queue, lane);
+  for (const group of recorder.state.queues.due) {
+    const waiting = group.waitingAt(BACKFILL_LANES).flatMap((flow) => flow.all());
+    for (const queue of waiting) {
+      while (group.offers.peek() !== undefined && queue.hasLiveWork() && !queue.isHeld) {
+        const lane = freshTop(recorder, queue, BACKFILL_LANES);
+        if (lane === undefined || !isBackfillsTurn(recorder, queue, lane)) break;
+        if (recorder.isFull()) return false;
+        takeTurn(recorder, queue, lane);
+        claimHead(recorder, group, lane);
+      }
     }
   }
   return true;
 }
 
-function claimHead(recorder: Recorder, queue: ReadyQueue, lane: Lane): void {
-  claimAttempt(recorder, lane.headSlot(), queue.offers.peek()!);
-  queue.offers.passTurn();
+function claimHead(recorder: Recorder, group: OfferGroup, lane: Lane): void {
+  claimSlot(recorder, { group, offer: group.offers.peek()!, slot: lane.headSlot() });
   dropStaleHeads(recorder, lane);
 }
 
-function matchPriority(recorder: Recorder, priority: number, isBeforeBackfills = false): boolean {
-  // A queue that has run out of tasks or of slots has nothing to match until the next step.
-  const queues = [...recorder.state.queues.values()].filter((queue) => queue.top(priority) !== undefined);
-  for (;;) {
-    const queue = oldestFit(recorder, queues, priority);
-    if (queue === null) return true;
-    if (recorder.isFull()) return false;
-    claimHead(recorder, queue, queue.top(priority)!);
-    if (isBeforeBackfills) countClaim(queue);
-  }
-}
-
-/** Of the queues with a ready task of this priority and a free slot: the one whose head is oldest. Drops the others. */
-function oldestFit(recorder: Recorder, queues: ReadyQueue[], priority: number): ReadyQueue | null {
-  let best: ReadyQueue | null = null;
-  let oldest = Number.POSITIVE_INFINITY;
-  for (let i = queues.length - 1; i >= 0; i--) {
-    const queue = queues[i]!;
-    const lane = freshTop(recorder, queue, priority);
-    if (lane === undefined || queue.offers.peek() === undefined) queues.splice(i, 1);
-    else if (lane.headRunId() < oldest) {
-      best = queue;
-      oldest = lane.headRunId();
+function matchClass(recorder: Recorder, priority: number, isBeforeBackfills = false): boolean {
+  const { due } = recorder.state.queues;
+  for (let i = 0; i < due.length; i++) {
+    const group = due[i]!;
+    for (;;) {
+      const queue = nextQueue(recorder, group, priority);
+      if (queue === undefined) break;
+      if (recorder.isFull()) return false;
+      claimHead(recorder, group, queue.top(priority)!);
+      if (isBeforeBackfills) countClaim(queue);
     }
   }
-  return best;
+  return true;
+}
+
+/** The queue whose head the group claims next; undefined when it has no slot, or nothing of this class. */
+function nextQueue(recorder: Recorder, group: OfferGroup, priority: number): ReadyQueue | undefined {
+  if (group.offers.peek() === undefined) return undefined;
+  for (;;) {
+    const queue = group.top(priority)?.oldest();
+    if (queue === undefined) return undefined;
+    // Entries that are out of date may have hidden that another flow or queue is first.
+    const lane = queue.top(priority)!;
+    if (isFresh(recorder, lane)) return queue;
+    dropStaleHeads(recorder, lane);
+  }
 }
 
 function freshTop(recorder: Recorder, queue: ReadyQueue, priority: number): Lane | undefined {
   for (let lane = queue.top(priority); lane !== undefined; lane = queue.top(priority)) {
-    if (isReady(recorder.state, lane.headRunId(), lane.headSlot()) && !holdReady(recorder, lane.headSlot())) {
-      return lane;
-    }
+    if (isFresh(recorder, lane)) return lane;
     dropStaleHeads(recorder, lane);
   }
   return undefined;
+}
+
+function isFresh(recorder: Recorder, lane: Lane): boolean {
+  return isReady(recorder.state, lane.headRunId(), lane.headSlot()) && !holdReady(recorder, lane.headSlot());
 }
 
 function dropStaleHeads(recorder: Recorder, lane: Lane): void {

@@ -578,6 +578,21 @@ describe('by hand', () => {
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'failed' });
   });
 
+  test('a backoff that was over while its run was forced to its end does not start again when a clock goes back (I40)', () => {
+    const hooks = ['broken', 'flaky'].map((name) =>
+      task(name, [], { hook: { of: 0, on: 'failure' }, retry: { maxAttempts: 2, minMs: 60_000, baseMs: 60_000 } }),
+    );
+    const box = scenario({ dag: dag([task('work'), ...hooks]) });
+    end(box, 'work', 'permanent');
+    end(box, 'broken', 'permanent');
+    box.report(box.claim('flaky'), 'transient');
+    box.hold().force();
+    box.advance('70s').leap('-5h');
+    box.retry('broken');
+    box.advance('1s').settle();
+    expect(states(box, 'broken', 'flaky')).toEqual(['ready', 'ready']);
+  });
+
   test('a hook before a task runs again together with it, and is not needed for one that somebody marks', () => {
     const spec = dag([task('work'), task('first', [], { hook: { of: 0, on: 'before' } }), task('last', [0])]);
     const box = scenario({ dag: spec });

@@ -24,7 +24,7 @@ type NewRun = Pick<
   RunCreated,
   'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
 > &
-  Partial<Pick<RunCreated, 'windowStart' | 'backfill'>> & {
+  Partial<Pick<RunCreated, 'windowStart' | 'backfill' | 'dueAt' | 'requires'>> & {
     /** The current one unless told. */
     readonly version?: Version;
     /** For active runs of the dag to end, whatever its limit. */
@@ -49,12 +49,14 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     cause: run.cause,
     firesAt: run.firesAt,
     ...(run.parent === undefined ? {} : { parent: run.parent }),
-    admitted: run.mustWait !== true && dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    admitted: run.mustWait !== true && run.requires === undefined && dag.hasRoomForRun() && dag.waitingRuns.size === 0,
     params: run.params,
     ...(run.until === undefined ? {} : { until: run.until }),
     ...(run.windowStart === undefined ? {} : { windowStart: run.windowStart }),
     ...(run.backfill === undefined ? {} : { backfill: run.backfill }),
     ...(run.scheduleNo === undefined ? {} : { scheduleNo: run.scheduleNo }),
+    ...(run.dueAt === undefined ? {} : { dueAt: run.dueAt }),
+    ...(run.requires === undefined ? {} : { requires: run.requires }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
@@ -77,10 +79,18 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
   const known = lastWindowAt !== null && lastWindowAt === decidedUntil ? { start: lastWindowAt } : {};
   const mustWait = dag.activeRuns > 0 && waitsForOthers(spec);
   const window = { at: firesAt, timetable, scheduleNo, spec, mustWait, ...known };
-  return createWindowRun(recorder, dag, { ...window, cause: 'schedule', actor: SCHEDULE });
+  const requires = requiresOf(spec, recorder.state.now);
+  return createWindowRun(recorder, dag, { ...window, ...requires, cause: 'schedule', actor: SCHEDULE });
 }
 
-export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait'>> {
+/** What is required is fixed with the run: an edit of the schedule does not change it. */
+function requiresOf(spec: ScheduleSpec, now: Instant): Pick<NewRun, 'requires'> {
+  const { requires: of, unmet = 'skip', waitMs = 0 } = spec;
+  return of === undefined || of.length === 0 ? {} : { requires: { of, unmet, until: (now + waitMs) as Instant } };
+}
+
+export interface NewWindowRun
+  extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait' | 'requires'>> {
   readonly at: Instant;
   readonly timetable: Timetable;
   readonly scheduleNo: ScheduleNo;
@@ -100,13 +110,14 @@ export interface NewWindowRun extends Partial<Pick<NewRun, 'params' | 'priority'
 export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun): RunId {
   const { at, timetable, start, scheduleNo, spec, cause, actor, mustWait = false } = run;
   const { uid = uidOfWindow(dag.shard, { dagId: dag.id, scheduleNo }, at) } = run;
-  const { priority = spec.priority ?? dag.current.spec.priority, until, backfill } = run;
+  const { priority = spec.priority ?? dag.current.spec.priority, until, backfill, requires } = run;
   const { params = spec.params ?? dag.current.spec.defaultParams ?? null } = run;
   const windowStart = start ?? previousWindow(timetable, at, recorder.state.settings.zoneData) ?? at;
   return createRun(recorder, dag, {
     ...{ uid, priority, cause, firesAt: at, windowStart, params, actor, scheduleNo },
     ...(until === undefined ? {} : { until }),
     ...(backfill === undefined ? {} : { backfill }),
+    ...(requires === undefined ? {} : { requires }),
     mustWait,
   });
 }

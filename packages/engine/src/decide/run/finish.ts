@@ -7,6 +7,7 @@ import { endBackfills } from '../backfill/end.ts';
 import { tellParent } from '../child/tell-parent.ts';
 import { retryRunByPolicy } from '../manual/retry-run.ts';
 import { expandMaps } from '../map/expand-maps.ts';
+import { checkPasts } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
 import { strikeSchedule } from '../schedule/strike-schedule.ts';
 import { refireHooks } from '../task/refire.ts';
@@ -25,6 +26,7 @@ export function settleAgenda(recorder: Recorder): void {
     // Its own close has put it back. One that is open again is looked at again: what was cleared may have nothing to do.
     if (runs.phase[run] !== OPEN) agenda.runs.delete(run);
   }
+  if (agenda.past.size > 0) checkPasts(recorder);
   if (agenda.backfills.size > 0) endBackfills(recorder);
   noteSilentWorkers(recorder);
   for (const faulty of agenda.faulty.splice(0)) strikeSchedule(recorder, { kind: 'StrikeSchedule', ...faulty });

@@ -10,5 +10,6 @@ export function runInfoOf({ runs }: State, run: RunRow): RunInfo {
     createdAt: runs.createdAt[run] as Instant,
     priority: PRIORITIES[runs.priority[run]!]!,
     window: runs.windows.get(run) ?? null,
+    unmet: runs.notes.get(run)?.unmet ?? null,
   };
 }

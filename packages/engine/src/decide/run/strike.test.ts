@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { accepted, scenario } from '../../testing/scenario.ts';
-import { chain, job } from '../../testing/specs.ts';
+import type { BackfillUid, Instant, ScheduleNo } from '../../model/ids.ts';
+import { START } from '../../testing/node.ts';
+import { accepted, scenario, TENANT } from '../../testing/scenario.ts';
+import { chain, every, job } from '../../testing/specs.ts';
+
+const DAY = 86_400_000;
 
 describe('a run that makes decisions throw is set aside, and stops no other (I57)', () => {
   test('with its second strike; the first one is stored', () => {
@@ -69,6 +73,25 @@ describe('a run that makes decisions throw is set aside, and stops no other (I57
     box.killOwner();
     expect(box.report(box.claim('job'), 'succeeded')).toEqual(accepted);
     expect(box.changes('RunAdmitted')).toHaveLength(1);
+  });
+
+  test('one of a backfill that can not be loaded is no live run of it any more (I19)', () => {
+    const schedule = every('0 0 * * *');
+    const box = scenario({ dag: job({ schedule }) });
+    const [fromAt, toAt] = [(START - 3 * DAY) as Instant, (START - DAY) as Instant];
+    const windows = { scheduleNo: 1 as ScheduleNo, scheduleName: 'default', schedule, fromAt, toAt };
+    const spec = { ...windows, which: 'missing', order: 'forward', maxActive: 1, share: 0.05 } as const;
+    const { shard, dagId, actor } = box;
+    const uid = '00000000-0000-7000-8000-000000000107' as BackfillUid;
+    box.feed({ kind: 'StartBackfill', shard, tenantId: TENANT, dagId, uid, spec, windowCount: 3, actor });
+    box.node.work();
+    const [bad] = box.runIds;
+    box.node.state = box.node.restored((state) => state.quarantined.add(bad!));
+    box.strike(bad, true);
+    // The next window has its place.
+    box.node.work();
+    expect(box.runIds).toHaveLength(2);
+    expect(box.state.backfills.get(uid)?.liveRuns).toBe(1);
   });
 
   test('one that has ended, or never was, is not struck', () => {

@@ -1,4 +1,4 @@
-import { giveUpPlace } from '../../apply/restore.ts';
+import { setAsideUnloaded } from '../../apply/restore.ts';
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { StrikeRun } from '../../model/command.ts';
 import { ENDED } from '../../tables/run/run-table.ts';
@@ -18,6 +18,6 @@ export function strikeRun(recorder: Recorder, { runId, reason, setAside }: Strik
   const strikes = (run >= 0 ? state.runs.strikes[run]! : (stored?.strikes ?? 0)) + 1;
   const isLast = setAside || strikes >= MAX_STRIKES;
   recorder.record({ kind: 'RunStruck', runId, strikes, setAside: isLast, reason, at: state.now });
-  if (run < 0 && isLast && stored !== undefined) giveUpPlace(state, stored);
+  if (run < 0 && isLast && stored !== undefined) setAsideUnloaded(state, stored);
   return DONE;
 }

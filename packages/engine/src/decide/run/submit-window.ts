@@ -5,6 +5,7 @@ import type { Instant, RunUid } from '../../model/ids.ts';
 import { windowAfter } from '../../model/schedule/window-after.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { Recorder } from '../recorder.ts';
+import { isDelayedRun } from '../schedule/delayed-run.ts';
 import { newestRun } from '../schedule/newest-run.ts';
 import { settleUntil } from '../schedule/settle-until.ts';
 import { createWindowRun } from './create.ts';
@@ -13,7 +14,7 @@ export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, 
   const { state } = recorder;
   const { at } = window;
   const schedule = state.schedules.named(dag.id, window.schedule);
-  if (schedule?.timetable == null) return refuse('SCHEDULE_NOT_FOUND', dag.name);
+  if (schedule?.timetable == null || isDelayedRun(schedule)) return refuse('SCHEDULE_NOT_FOUND', dag.name);
   if (windowAfter(schedule.timetable, (at - 1) as Instant, state.settings.zoneData)?.at !== at) {
     return refuse('WINDOW_INVALID', 'the schedule does not fire at that time');
   }

@@ -2,12 +2,13 @@ import { type Answer, refuse } from '../../model/answer.ts';
 import type { SubmitRuns } from '../../model/command.ts';
 import type { DagSpec } from '../../model/dag/spec.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
-import { type RunId, uidOfItem, type VersionNo } from '../../model/ids.ts';
+import { MAX_SCHEDULE_NO, nextRunId, type RunId, uidOfItem, type VersionNo } from '../../model/ids.ts';
 import { keyName } from '../../model/key-name.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { Version } from '../../tables/dag/dag.ts';
 import { refuseUnlessOpen } from '../dead-letter/replay.ts';
 import type { Recorder } from '../recorder.ts';
+import { addDelayedRun, nextDelayedNo, timeFault } from '../schedule/delayed-run.ts';
 import { areChecked, createRun } from './create.ts';
 import { submitWindow } from './submit-window.ts';
 
@@ -22,8 +23,13 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     if (earlier.bodyHash !== command.key?.bodyHash) return refuse('IDEMPOTENCY_CONFLICT', command.key?.key);
     return { ok: true, kind: 'submitted', uid: earlier.uid, count, repeated: true };
   }
-  // Stored, or in a batch in flight, which the database does not show yet.
-  if (command.mayRepeat && (recorder.runsByUid.has(command.uid) || state.recentUids.has(command.uid))) {
+  // Stored, or in a batch in flight, which the database does not show yet. A key would have been found above; a uid that goes with
+  // one may be the caller's own, and that of a run of another tenant.
+  if (
+    command.mayRepeat &&
+    command.key === null &&
+    (recorder.runsByUid.has(command.uid) || state.recentUids.has(command.uid))
+  ) {
     return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: true };
   }
   if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
@@ -36,18 +42,36 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (refused !== null) return refused;
   const fault = untilFaultIn(version.spec, command);
   if (fault !== null) return refuse('UNTIL_INVALID', fault);
+  const refusedTime = refuseTimes(recorder, dag, command);
+  if (refusedTime !== null) return refusedTime;
   if (command.window !== undefined) return submitWindow(recorder, dag, command, command.window);
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
-    const { params, priority, until } = command.items[index]!;
+    const { params, priority, until, at } = command.items[index]!;
+    const uid = index === 0 ? command.uid : uidOfItem(command.uid, index);
+    if (at !== undefined && at > state.now) {
+      addDelayedRun(recorder, dag, {
+        uid,
+        at,
+        params,
+        priority,
+        ...(until !== undefined && { until }),
+        actor: command.actor,
+      });
+      // It has no id yet. Keys are kept by the age of a run id: that of a run of then is as good.
+      const then = nextRunId(dag.shard, 0 as RunId, at);
+      if (index === 0 && command.key !== null) storeKey(recorder, command, command.key, then);
+      continue;
+    }
     const runId = createRun(recorder, dag, {
-      uid: index === 0 ? command.uid : uidOfItem(command.uid, index),
+      uid,
       version,
       priority: priority ?? version.spec.priority,
       cause: command.cause ?? 'api',
       firesAt: null,
       params,
       ...(until === undefined ? {} : { until }),
+      ...(at === undefined ? {} : { dueAt: at }),
       actor: command.actor,
     });
     if (index === 0 && command.key !== null) storeKey(recorder, command, command.key, runId);
@@ -57,6 +81,19 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     recorder.record({ kind: 'DeadLetterClosed', ...command.replays, ...used });
   }
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
+}
+
+/** Delayed runs whose time has passed, or that the dag has no numbers for. */
+function refuseTimes(recorder: Recorder, dag: Dag, { items }: SubmitRuns): Answer | null {
+  let delayed = 0;
+  for (const { at } of items) {
+    if (at === undefined) continue;
+    const fault = timeFault(recorder, at);
+    if (fault !== null) return refuse('RUN_TIME_INVALID', fault);
+    delayed += 1;
+  }
+  if (delayed === 0 || nextDelayedNo(dag) + delayed - 1 <= MAX_SCHEDULE_NO) return null;
+  return refuse('TOO_MANY_SCHEDULES', String(MAX_SCHEDULE_NO));
 }
 
 /** Why a run can't go up to the task that one of the items names; null when all can. */

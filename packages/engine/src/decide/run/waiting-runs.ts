@@ -2,8 +2,10 @@
 import { type RunId, type RunRow, type ScheduleNo, scheduleIdOf } from '../../model/ids.ts';
 import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
-import { ADMITTED, OPEN } from '../../tables/run/run-table.ts';
+import { waitersFor } from '../../tables/past/past.ts';
+import { ADMITTED, BACKFILL, OPEN } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
+import { isIdle } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
 import { windowOf } from './window-uid.ts';
 
@@ -33,11 +35,31 @@ export function admitWaiting(recorder: Recorder, dag: Dag): void {
     else recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
   }
   for (const runId of held) dag.waitingRuns.push(runId);
+  if (state.past.isUsed && !dag.hasRoomForRun()) makeRoom(recorder, dag);
+}
+
+/**
+ * The dag is full of runs, one of which does nothing but wait for one that waits to be admitted, such as a failed one that was
+ * cleared. It gives that one its place: neither would go on otherwise.
+ */
+function makeRoom(recorder: Recorder, dag: Dag): void {
+  const { state } = recorder;
+  for (const runId of dag.waitingRuns.first(HELD_PASSED)) {
+    const run = state.runs.find(runId);
+    if (run < 0 || state.runs.phase[run] !== OPEN || state.runs.has(run, ADMITTED)) continue;
+    const idle = [...(waitersFor(state, run) ?? [])].find((waiter) => isIdle(state, waiter));
+    if (idle === undefined) continue;
+    recorder.record({ kind: 'RunYielded', runId: state.runs.id[idle]!, at: state.now });
+    recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
+    return;
+  }
 }
 
 /** It is for a window of a schedule whose runs wait until the dag has no active one. */
 function mustWait(state: State, run: RunRow): boolean {
   const { runs, schedules } = state;
+  // A backfill makes its runs beside others: how many, its own limit says.
+  if (runs.has(run, BACKFILL)) return false;
   const dagId = runs.versionOf(run).dag.id;
   const scheduleNo = runs.scheduleNos.get(run) ?? FIRST;
   const schedule = schedules.get(scheduleIdOf({ dagId, scheduleNo }));

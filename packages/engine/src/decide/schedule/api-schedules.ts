@@ -7,7 +7,9 @@ import type { Dag } from '../../tables/dag/dag.ts';
 import { isSameSpec, type Schedule } from '../../tables/schedule/schedule.ts';
 import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';
-import { placeOf } from './definition-schedules.ts';
+import { pastFault, placeOf } from './definition-schedules.ts';
+import { dropDelayedRun, isDelayedRun } from './delayed-run.ts';
+import { passedFault } from './over.ts';
 import { addSchedule, changeSchedule, removeSchedule } from './set-schedule.ts';
 
 export function createSchedules(recorder: Recorder, command: CreateSchedules): Answer {
@@ -24,7 +26,11 @@ export function createSchedules(recorder: Recorder, command: CreateSchedules): A
       return refuse('SCHEDULE_EXISTS', name);
     }
     names.add(name);
-    const fault = scheduleFault(spec, state.now, state.settings.zoneData);
+    const contradiction = pastFault(dag.current.pastTasks.length > 0, spec);
+    if (known === undefined && contradiction !== null) {
+      return refuse('SCHEDULE_INVALID', `${placeOf(wanted, name)}${contradiction}`);
+    }
+    const fault = scheduleFault(spec, state.now, state.settings.zoneData) ?? passedFault(state, spec);
     if (known === undefined && fault !== null) {
       return refuse('SCHEDULE_INVALID', `${placeOf(wanted, name)}${fault.message} ${fault.remedy}`);
     }
@@ -42,13 +48,21 @@ export function editSchedule(recorder: Recorder, command: EditSchedule): Answer 
   if ('ok' in known) return known;
   const { spec, actor } = command;
   if (isSameSpec(known.spec, spec)) return DONE;
-  const fault = scheduleFault(spec, state.now, state.settings.zoneData);
+  const hasPast = (state.dags.get(known.dagId)?.current.pastTasks.length ?? 0) > 0;
+  const contradiction = pastFault(hasPast, spec);
+  if (contradiction !== null) return refuse('SCHEDULE_INVALID', contradiction);
+  const fault = scheduleFault(spec, state.now, state.settings.zoneData) ?? passedFault(state, spec, known);
   if (fault !== null) return refuse('SCHEDULE_INVALID', `${fault.message} ${fault.remedy}`);
   changeSchedule(recorder, known, { spec, paused: known.fault === null && known.paused, actor });
   return DONE;
 }
 
 export function deleteSchedule(recorder: Recorder, command: DeleteSchedule): Answer {
+  const delayed = delayedRunOf(recorder.state, command, command.name);
+  if (delayed !== null) {
+    dropDelayedRun(recorder, delayed, command.actor);
+    return DONE;
+  }
   const known = ownSchedule(recorder.state, command);
   if ('ok' in known) return known;
   removeSchedule(recorder, known, command.actor);
@@ -60,7 +74,19 @@ function ownSchedule(state: State, command: EditSchedule | DeleteSchedule): Sche
   if (dagOf(state, command) === null) return refuse('DAG_NOT_FOUND');
   const known = state.schedules.named(command.dagId, command.name);
   if (known === undefined) return refuse('SCHEDULE_NOT_FOUND', command.name);
+  // A delayed run is no schedule of its dag: it can be cancelled and paused, and nothing else.
+  if (isDelayedRun(known)) return refuse('SCHEDULE_NOT_FOUND', command.name);
   return known.origin === 'api' ? known : refuse('SCHEDULE_OF_DEFINITION', command.name);
+}
+
+/** Also one of a dag that was deleted. */
+export function delayedRunOf(
+  { dags, schedules }: State,
+  { dagId, tenantId }: Pick<DeleteSchedule, 'dagId' | 'tenantId'>,
+  name: string,
+): Schedule | null {
+  const known = dags.get(dagId)?.tenantId === tenantId ? schedules.named(dagId, name) : undefined;
+  return known !== undefined && isDelayedRun(known) ? known : null;
 }
 
 /** Null for one that is not the caller's, or makes no runs. */

@@ -12,6 +12,7 @@ import { type Schedule } from '../../tables/schedule/schedule.ts';
 import { nextOf, watchSchedule } from '../../tables/schedule/watch-schedule.ts';
 import type { Recorder } from '../recorder.ts';
 import { createScheduledRun } from '../run/create.ts';
+import { beginDelayedRun, isDelayedRun } from './delayed-run.ts';
 import { mayRunBeside } from './if-running.ts';
 import { type By, newestWindows, windowsBetween } from './newest-windows.ts';
 
@@ -22,6 +23,10 @@ const GAPS_RECORDED = 100;
 
 /** Decides what is due. Answers false when the step is full and more is left; what was done stays done. */
 export function decideDueWindows(recorder: Recorder, schedule: Schedule): boolean {
+  if (isDelayedRun(schedule)) {
+    beginDelayedRun(recorder, schedule);
+    return true;
+  }
   const isDone = decideWhile(recorder, schedule, { by: 'firesAt', hasRoom: () => !recorder.isFull() });
   if (isDone) watchSchedule(recorder.state, schedule);
   return isDone;

@@ -3,7 +3,7 @@
  * which they are written does not matter. Those of the API are left alone.
  */
 import { type Answer, refuse } from '../../model/answer.ts';
-import type { NamedSchedule } from '../../model/dag/spec.ts';
+import type { NamedSchedule, ScheduleSpec } from '../../model/dag/spec.ts';
 import type { Actor, DagId } from '../../model/ids.ts';
 import { scheduleFault } from '../../model/schedule/schedule-fault.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
@@ -27,6 +27,12 @@ export function refuseSchedules(
     if (fault !== null) return refuse('SCHEDULE_INVALID', `${placeOf(wanted, name)}${fault.message} ${fault.remedy}`);
   }
   return null;
+}
+
+/** Why a dag whose tasks depend on the past can't have this schedule; null when it can. */
+export function pastFault(hasPast: boolean, { ifRunning }: Pick<ScheduleSpec, 'ifRunning'>): string | null {
+  if (!hasPast || ifRunning !== 'cancel_running') return null;
+  return 'ifRunning: cancel_running cancels the run that tasks with dependsOnPast wait for, so they would wait for ever. Use queue_one or queue_all.';
 }
 
 /** Which of several it is. */

@@ -6,12 +6,15 @@ import { every, job } from '../../testing/specs.ts';
 const minutely = job({ schedule: every('* * * * *') });
 
 const scheduleNo = 1 as ScheduleNo;
-const scheduleOf = (box: Scenario, dagId = box.dagId) => box.state.schedules.named(dagId, 'default');
+const scheduleOf = (box: Scenario, dagId = box.dagId) =>
+  box.node.store.schedules.find((schedule) => schedule.dagId === dagId);
 
 /** Deciding its windows throws from here on, until it is loaded anew. */
 function spoil(box: Scenario, dagId: DagId): void {
   const timetable = new Proxy({}, { get: () => { throw new Error('cron is broken'); } }); // biome-ignore format: one thought
-  box.state.schedules.put({ ...scheduleOf(box, dagId)!, timetable: timetable as never });
+  // From its load on it is in memory.
+  box.node.work();
+  Object.assign(box.state.schedules.named(dagId, 'default')!, { timetable });
 }
 
 function strike(box: Scenario, dagId = box.dagId) {
@@ -76,7 +79,7 @@ test('one that can not even be loaded stops no load: it is paused by the first s
   const at = box.node.wall;
   const which = { shard, dagId, scheduleNo, name: 'default', origin: 'definition' } as const;
   const set = { ...which, revision: 2, spec, paused: false, decidedUntil: at, fault: null, fired: 0, actor, at };
-  box.node.store.commit([{ kind: 'ScheduleSet', ...set }], 0);
+  box.node.store.commit([{ kind: 'ScheduleSet', ...set, dueAt: at }], 0);
   box.killOwner().advance('1m');
   expect(scheduleOf(box)).toMatchObject({ paused: true, fault: expect.stringContaining('this is no') });
   expect(box.changes('RunCreated').map((run) => run.dagId)).toEqual([other]);

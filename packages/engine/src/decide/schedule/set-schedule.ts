@@ -9,6 +9,8 @@ import type { Dag } from '../../tables/dag/dag.ts';
 import { type Schedule, storedOf } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 import { decideAllDue, decidePaused, decideWindow, skipPaused } from './decide-windows.ts';
+import { decidePassedTimes, removeIfOver, startOfTimes } from './over.ts';
+import { dueAtOfNew } from './park.ts';
 
 type New = NamedSchedule & Pick<ScheduleSet, 'origin' | 'actor'>;
 
@@ -20,10 +22,11 @@ export function addSchedule(recorder: Recorder, dag: Dag, { name, spec, origin, 
   // One that was removed before has decided windows, too, and left runs behind, each created no earlier than its window:
   // with a clock that went back since, none of those windows may come again (I6).
   const lastRunAt = instantOfRun(state.shards.get(shard)?.lastRunId ?? (0 as RunId));
-  const decided = Math.max(state.now, dag.windowsUntil, lastRunAt);
+  const timesFrom = origin === 'api' ? startOfTimes(state, spec) : null;
+  const decided = timesFrom ?? Math.max(state.now, dag.windowsUntil, lastRunAt);
   // With a clock that went back, this instant may have been a window already: then nothing runs now.
-  const runsNow = spec.runNow === true && decided === state.now;
-  const decidedUntil = (runsNow ? decided - 1 : decided) as Instant;
+  const runsNow = spec.runNow === true && decided <= state.now;
+  const decidedUntil = (runsNow ? Math.min(decided, state.now - 1) : decided) as Instant;
   const set = {
     shard,
     dagId,
@@ -37,9 +40,14 @@ export function addSchedule(recorder: Recorder, dag: Dag, { name, spec, origin, 
     fault: null,
     fired: 0,
   };
-  recorder.record({ kind: 'ScheduleSet', ...set, actor, at: state.now });
-  if (!runsNow) return;
-  decideWindow(recorder, state.schedules.named(dagId, name)!, { at: state.now, firesAt: state.now });
+  const dueAt = dueAtOfNew(recorder, set);
+  recorder.record({ kind: 'ScheduleSet', ...set, dueAt, actor, at: state.now });
+  const schedule = state.schedules.named(dagId, name)!;
+  if (timesFrom !== null) decidePassedTimes(recorder, schedule);
+  if (runsNow && schedule.decidedUntil < state.now) {
+    decideWindow(recorder, schedule, { at: state.now, firesAt: state.now });
+  }
+  removeIfOver(recorder, schedule);
 }
 
 /** Edits, pauses or resumes. What is due by the old version is decided by it. */
@@ -52,8 +60,11 @@ export function changeSchedule(
   if (known.paused && known.fault === null && to.spec === undefined) decidePaused(recorder, known);
   else settleOld(recorder, known);
   const decidedUntil = Math.max(state.now, known.decidedUntil) as Instant;
-  const set = { ...storedOf(known), ...to, revision: known.revision + 1, decidedUntil, fault: null };
-  recorder.record({ kind: 'ScheduleSet', ...set, at: state.now });
+  const { actor, ...changed } = to;
+  const set = { ...storedOf(known), ...changed, revision: known.revision + 1, decidedUntil, fault: null };
+  const dueAt = dueAtOfNew(recorder, set);
+  recorder.record({ kind: 'ScheduleSet', ...set, dueAt, actor, at: state.now });
+  removeIfOver(recorder, state.schedules.get(known.id)!);
 }
 
 export function removeSchedule(recorder: Recorder, known: Schedule, actor: Actor): void {

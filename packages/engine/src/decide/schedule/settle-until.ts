@@ -3,6 +3,7 @@ import type { Instant } from '../../model/ids.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 import { decideAllDue, skipUntil } from './decide-windows.ts';
+import { removeIfOver } from './over.ts';
 
 /**
  * A paused schedule skips its windows up to this instant. Those after it are still its own, and follow its policy when it is
@@ -13,4 +14,5 @@ export function settleUntil(recorder: Recorder, schedule: Schedule, until: Insta
   if (schedule.fault !== null) return;
   if (!schedule.paused) decideAllDue(recorder, schedule);
   else skipUntil(recorder, schedule, { until: Math.min(until, state.now) as Instant, reason: 'paused', by: 'at' });
+  removeIfOver(recorder, schedule);
 }

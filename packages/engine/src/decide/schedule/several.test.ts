@@ -21,7 +21,9 @@ const named = (schedules: Record<string, ReturnType<typeof every>>) =>
   dag([task('job')], { schedules: Object.entries(schedules).map(([name, spec]) => ({ name, spec })) });
 
 const numbers = (box: Scenario) =>
-  box.state.schedules.ofDag(box.dagId).map(({ name, scheduleNo, origin }) => `${scheduleNo} ${name} ${origin}`);
+  box.node.store.schedules
+    .filter(({ dagId }) => dagId === box.dagId)
+    .map(({ name, scheduleNo, origin }) => `${scheduleNo} ${name} ${origin}`);
 
 describe('several schedules of one dag', () => {
   test('each fires its own windows, also those of one instant, with its own params and priority', () => {

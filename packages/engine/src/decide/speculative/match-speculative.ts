@@ -4,12 +4,12 @@
  * and goes to another worker than the first, if there is one.
  */
 import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
-import { queueKey } from '../../tables/queue/queue-key.ts';
+import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import { isPaused } from '../../tables/run/paused.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
-import type { Worker } from '../../tables/worker/worker-table.ts';
-import { claimAttempt } from '../match/claim-attempt.ts';
+import type { Offer } from '../../tables/worker/worker-table.ts';
+import { claimSlot } from '../match/claim-slot.ts';
 import type { Recorder } from '../recorder.ts';
 import { ALONE_MS, maySpeculate } from './watch.ts';
 
@@ -24,11 +24,11 @@ export function matchSpeculative(recorder: Recorder, priority: number): boolean 
     const slot = state.attempts.task[attempt]!;
     if (!maySpeculate(state, attempt)) wanted.delete(attempt);
     else if (state.runs.priority[state.tasks.run[slot]!] === priority && hasRoom(state, slot)) {
-      const worker = workerFor(state, attempt, since);
-      if (worker === null) continue;
+      const found = slotFor(state, attempt, since);
+      if (found === null) continue;
       if (recorder.isFull()) return false;
       wanted.delete(attempt);
-      claimAttempt(recorder, slot, worker, 'speculative');
+      claimSlot(recorder, { ...found, slot, kind: 'speculative' });
     }
   }
   return true;
@@ -43,12 +43,20 @@ export function hasRoom(state: State, slot: TaskSlot): boolean {
   return state.speculation.countOf(run) < most;
 }
 
-function workerFor(state: State, attempt: AttemptSlot, since: number): Worker | null {
+function slotFor(state: State, attempt: AttemptSlot, since: number): { group: OfferGroup; offer: Offer } | null {
   const slot = state.attempts.task[attempt]!;
   const { tenantId } = state.runs.versionOf(state.tasks.run[slot]!).dag;
-  const offers = state.queues.get(queueKey(tenantId, taskSpecOf(state, slot).queue))?.offers;
+  if (state.tenants.isHeld(tenantId)) return null;
+  const groups = state.queues.groupsFor(tenantId, taskSpecOf(state, slot).queue);
   const own = state.workers.at(state.attempts.worker[attempt]!);
-  const other = offers?.anyBut(own) ?? null;
-  if (other !== null || state.mono - since < ALONE_MS) return other;
-  return offers?.peek() ?? null;
+  for (const group of groups) {
+    const offer = group.offers.anyBut(own);
+    if (offer !== null) return { group, offer };
+  }
+  if (state.mono - since < ALONE_MS) return null;
+  for (const group of groups) {
+    const offer = group.offers.peek();
+    if (offer !== undefined) return { group, offer };
+  }
+  return null;
 }

@@ -34,7 +34,9 @@ export function extendAttempt(recorder: Recorder, { claim, byMs }: ExtendAttempt
   const dueAt = Math.max(deadlineOf(state, attempt), Math.min(state.mono + byMs, latestEnd(state, attempt)));
   const leftMs = dueAt - state.mono;
   if (dueAt > deadlineOf(state, attempt)) {
-    const deadlineAt = (state.now + leftMs) as Instant;
+    // By the clock of the claim: the two are stored, and a load goes by what is between them.
+    const { claimedAt, claimedMono } = state.attempts;
+    const deadlineAt = (claimedAt[attempt]! + Math.ceil(dueAt - claimedMono[attempt]!)) as Instant;
     const notes = notesWith(withAttempt(state, attempt, { deadlineAt }), {});
     recorder.record({ kind: 'AttemptExtended', ...claim, deadlineAt, notes, at: state.now });
   }

@@ -6,7 +6,7 @@
 
 import { type ClosingPlan, isRepeating } from '../../model/dag/closing-plan.ts';
 import type { Actor, RunRow } from '../../model/ids.ts';
-import { FAILED, SUCCEEDED } from '../../model/task/task-states.ts';
+import { IS_GIVEN_UP, SUCCEEDED } from '../../model/task/task-states.ts';
 import { timesOf } from '../../propagate/closing-verdict.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { specIn } from '../../propagate/run-tasks-view.ts';
@@ -28,7 +28,7 @@ export function refireHooks(recorder: Recorder, run: RunRow): void {
     const slot = slotOf(state, run, no);
     if (slot < 0 || !isRepeating(closing.find(specIn(view, no)) ?? {})) continue;
     const code = state.tasks.state[slot];
-    if ((code !== SUCCEEDED && code !== FAILED) || !hasOwnState(state, slot) || !mayRun(state, slot)) continue;
+    if ((code !== SUCCEEDED && IS_GIVEN_UP[code!] === 0) || !hasOwnState(state, slot) || !mayRun(state, slot)) continue;
     const firing = (notesOf(state, slot).firing ?? 0) + 1;
     if (timesOf(view, no) <= firing) continue;
     clearTask(recorder, slot, { actor: SYSTEM, fresh: true, more: false, firing });

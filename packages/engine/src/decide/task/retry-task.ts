@@ -4,7 +4,7 @@ import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { RetryTask } from '../../model/command.ts';
 import type { Actor, RunRow, TaskSlot } from '../../model/ids.ts';
 import { RUN_OUTCOMES } from '../../model/run/phase.ts';
-import { AWAITS_RETRY, CANCELLED, FAILED, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
+import { AWAITS_RETRY, CANCELLED, IS_GIVEN_UP, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
 import { CLOSING, ENDED, OPEN } from '../../tables/run/run-table.ts';
 import { isClosingTask, mayRun } from '../../tables/task/may-run.ts';
 import { hasOwnState } from '../../tables/task/task-notes.ts';
@@ -29,7 +29,7 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   const from = tasks.state[slot]!;
   // Stopped because the run's time was over: where a failure has closed it, that is what is to be retried.
   const isStopped = from === CANCELLED && runs.phase[run] !== OPEN && runs.failed[run] === 0;
-  if (from !== FAILED && AWAITS_RETRY[from] === 0 && !isStopped) {
+  if (IS_GIVEN_UP[from] === 0 && AWAITS_RETRY[from] === 0 && !isStopped) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
   if (!isStopped && !hasOwnState(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its condition cannot be evaluated');
@@ -58,7 +58,7 @@ function retryClosing(recorder: Recorder, run: RunRow, slot: TaskSlot, actor: Ac
   const { state } = recorder;
   const { runs, tasks } = state;
   const from = tasks.state[slot]!;
-  if (from !== FAILED && AWAITS_RETRY[from] === 0) {
+  if (IS_GIVEN_UP[from] === 0 && AWAITS_RETRY[from] === 0) {
     return refuse('TASK_NOT_RETRYABLE', `it is ${TASK_STATE_NAMES[from]}`);
   }
   // Of a mapped one its instances have failed, and are to be retried.
@@ -66,7 +66,7 @@ function retryClosing(recorder: Recorder, run: RunRow, slot: TaskSlot, actor: Ac
   if (runs.phase[run] === CLOSING) finishRun(recorder, run);
   if (runs.phase[run] === ENDED) reopenAsClosing(recorder, run, actor);
   if (!mayRun(state, slot)) return refuse('TASK_NOT_RETRYABLE', 'its run was cancelled with force');
-  clearTask(recorder, slot, { actor, fresh: from === FAILED, more: false });
+  clearTask(recorder, slot, { actor, fresh: IS_GIVEN_UP[from] === 1, more: false });
   return DONE;
 }
 
@@ -75,7 +75,7 @@ function withItsLike({ state }: Recorder, run: RunRow, slot: TaskSlot): TaskSlot
   if (!state.runs.versionOf(run).graph.isFailFast) return [slot];
   const failed: TaskSlot[] = [];
   forEachSlot(state, run, (other) => {
-    if (state.tasks.state[other] !== FAILED || !hasOwnState(state, other)) return;
+    if (IS_GIVEN_UP[state.tasks.state[other]!] === 0 || !hasOwnState(state, other)) return;
     if (!isClosingTask(state, other)) failed.push(other);
   });
   return failed;

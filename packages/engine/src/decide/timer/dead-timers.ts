@@ -3,7 +3,7 @@
  * the heaps are swept from time to time, and hold at most twice as many entries as are alive (I73).
  */
 
-import type { DagId, RunId, ScheduleId, TaskNo, TaskSlot } from '../../model/ids.ts';
+import type { DagId, RunId, TaskNo, TaskSlot } from '../../model/ids.ts';
 import { AWAITS_RETRY } from '../../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { attemptWith } from '../../tables/attempt/find-attempt.ts';
@@ -16,14 +16,7 @@ import { isCurrent, isTaskTimer } from './fire-task-timer.ts';
 
 export function dropDeadTimers(state: State): void {
   if (state.timers.isDueForSweep()) state.timers.sweep((timer) => isLive(state, timer));
-  if (state.windows.isDueForSweep()) state.windows.sweep((timer) => isCurrentWindow(state, timer));
-}
-
-/** The schedule is as it was when the timer was set, and has not decided that window yet. */
-export function isCurrentWindow({ schedules }: State, timer: Timer): boolean {
-  const schedule = schedules.get(timer.subject as ScheduleId);
-  if (schedule === undefined || schedule.paused) return false;
-  return schedule.revision === timer.stamp && timer.at > schedule.decidedUntil;
+  state.windows.sweepIfDue();
 }
 
 /** The task still waits for the retry that the timer was set for. */
@@ -39,6 +32,10 @@ function isLive(state: State, timer: Timer): boolean {
   if (timer.kind === 'resume') {
     const run = state.runs.find(timer.subject as RunId);
     return run >= 0 && isWatched(state, run, timer.stamp);
+  }
+  if (timer.kind === 'past') {
+    const run = state.runs.find(timer.subject as RunId);
+    return run >= 0 && state.past.get(run)?.waitsFor != null;
   }
   if (isRunTimer(timer)) return isCurrentRunTimer(state, timer);
   const slot = findTask(state, { runId: timer.subject as RunId, taskNo: timer.taskNo as TaskNo });

@@ -213,6 +213,21 @@ describe('more time for a running attempt', () => {
     expect(codesOf(box)).toHaveLength(2);
   });
 
+  test.each(['5h', '-5h'] as Span[])(
+    'is as long after a load if the clock has leapt by %s before it was asked for',
+    (leap) => {
+      const box = scenario({ dag: job(spec) });
+      const attempt = box.claim('job');
+      box.leap(leap);
+      expect(box.extend(attempt, 30 * S)).toEqual({ ok: true, kind: 'extended', leftMs: 30 * S });
+      box.leap(leap === '5h' ? '-5h' : '5h');
+      throughHandovers(box, 29, attempt);
+      expect(box.task('job').state).toBe('running');
+      box.advance('1s', [attempt.worker]);
+      expect(codesOf(box)).toEqual([['timeout', 'timeout:attempt']]);
+    },
+  );
+
   test('asked for twice is asked for once, and never makes it shorter (I22)', () => {
     const box = scenario({ dag: job(spec) });
     const attempt = box.claim('job');

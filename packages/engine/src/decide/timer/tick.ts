@@ -1,10 +1,13 @@
 /** Handles the passing of time: due windows, retries, timeouts, lost workers, claims that never arrived. */
 
-import type { DagId, RunId, ScheduleId, TaskNo } from '../../model/ids.ts';
+import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { OVERDUE, UNCONFIRMED } from '../../tables/attempt/confirmed.ts';
 import { attemptWith, findAttempt } from '../../tables/attempt/find-attempt.ts';
+import type { Schedule } from '../../tables/schedule/schedule.ts';
 import { watchSchedule } from '../../tables/schedule/watch-schedule.ts';
+import { isLive } from '../../tables/schedule/window-wheel.ts';
+import type { State } from '../../tables/state.ts';
 import { findTask } from '../../tables/task/find-task.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { isRunTimer } from '../../tables/timer/run-timers.ts';
@@ -16,10 +19,14 @@ import { wakeBreaker } from '../breaker/wake.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
+import { linkPasts, pastDue } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
+import { checkRequirements } from '../requires/check-requires.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
+import { removeIfOver } from '../schedule/over.ts';
+import { isMoveDue, nextWalkAt, parkIfFar } from '../schedule/park.ts';
 import { releaseHeld } from '../trigger/release-held.ts';
-import { isCurrentRetry, isCurrentWindow } from './dead-timers.ts';
+import { isCurrentRetry } from './dead-timers.ts';
 import { fireAttemptTimer } from './fire-attempt-timer.ts';
 import { fireRunTimer } from './fire-run-timer.ts';
 import { fireTaskTimer, isTaskTimer } from './fire-task-timer.ts';
@@ -34,6 +41,8 @@ export function tick(recorder: Recorder): void {
   }
   openWindows(recorder);
   advanceBackfills(recorder);
+  linkPasts(recorder);
+  checkRequirements(recorder);
 }
 
 /** When something is due next: by the clock that never jumps, and by the wall clock. */
@@ -43,37 +52,46 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
 } {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
-  const mono = isBackfillDue(state) ? state.mono : soonest(timer, sent);
-  return { mono, wall: state.windows.peek()?.at ?? null };
+  const isDue = isBackfillDue(state) || isMoveDue(state);
+  const waits = soonest(pastDue(state), state.requires.next());
+  const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
+  return { mono, wall: soonest(state.windows.firstAt(), nextWalkAt(state)) };
 }
 
 function soonest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.min(a, b);
 }
 
-/** The schedules with windows that are due now. */
-export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly ScheduleId[] {
-  const top = state.windows.peek();
-  if (top === undefined || top.at > state.now) return [];
-  return state.windows.due(state.now, state.settings.changesPerStep).map((timer) => timer.subject as ScheduleId);
+/** The schedules with windows that are due now, as many as a step decides at most. */
+export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly Schedule[] {
+  const { windows, now, settings } = state;
+  if ((windows.firstAt() ?? Number.POSITIVE_INFINITY) > now) return [];
+  return windows
+    .due(now, settings.changesPerStep)
+    .filter(isLive)
+    .map(({ schedule }) => schedule);
 }
 
 function openWindows(recorder: Recorder): void {
   const { state } = recorder;
   // No timer of a run is to blame for what a schedule does.
   state.currentRun = null;
-  for (let timer = state.windows.peek(); timer !== undefined && timer.at <= state.now; timer = state.windows.peek()) {
+  for (let next = state.windows.peek(state.now); next !== undefined; next = state.windows.peek(state.now)) {
     if (recorder.isFull()) return;
-    const schedule = isCurrentWindow(state, timer) ? state.schedules.get(timer.subject as ScheduleId) : undefined;
+    const { schedule } = next;
+    const isWatched = isLive(next);
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
-    if (schedule !== undefined && state.dags.get(schedule.dagId) === undefined) return;
+    if (isWatched && state.dags.get(schedule.dagId) === undefined) return;
     state.windows.pop();
-    state.currentSchedule = schedule ?? null;
-    if (schedule !== undefined && !decideDueWindows(recorder, schedule)) {
-      // The step is full. A timer of the window that is next: the old one is dead once its window is decided.
+    if (!isWatched) continue;
+    state.currentSchedule = schedule;
+    if (!decideDueWindows(recorder, schedule)) {
+      // The step is full: it goes on with the window that is next.
       watchSchedule(state, schedule);
       break;
     }
+    removeIfOver(recorder, schedule);
+    parkIfFar(recorder, schedule);
   }
   state.currentSchedule = null;
 }
@@ -84,6 +102,7 @@ function fireTimer(recorder: Recorder, timer: Timer): void {
   if (isRunTimer(timer)) return fireRunTimer(recorder, timer);
   const { state } = recorder;
   if (timer.kind === 'held') return fireHeldTimer(recorder, timer);
+  if (timer.kind === 'past') return firePastTimer(state, timer);
   if (timer.kind === 'breaker' || timer.kind === 'budget') return fireBreakerTimer(recorder, timer);
   const runId = timer.subject as RunId;
   const slot = findTask(state, { runId, taskNo: timer.taskNo as TaskNo });
@@ -116,6 +135,12 @@ function fireHeldTimer(recorder: Recorder, timer: Timer): void {
   recorder.state.currentRun = null;
   const held = recorder.state.held.at(timer.subject);
   if (held?.wakeAt === timer.at) releaseHeld(recorder, held);
+}
+
+/** The run that it waits for may not be stored any more: the next tick sees. */
+function firePastTimer({ runs, past }: State, timer: Timer): void {
+  const run = runs.find(timer.subject as RunId);
+  if (run >= 0 && past.get(run)?.waitsFor != null) past.doubtful.add(run);
 }
 
 /** A worker not heard for the whole lease loses its attempts (I25). */

@@ -58,6 +58,23 @@ describe('a batch', () => {
     expect(runsOf(box)).toHaveLength(1);
   });
 
+  test.each([
+    ['an hour ahead', 3_600_000],
+    ['an hour behind', -3_600_000],
+  ])('waits no longer when the clock was %s for its first event and a new owner has a right one (I53)', (_, byMs) => {
+    const box = scenario({ dag: job(), runs: 0 });
+    box.node.wall = (box.node.wall + byMs) as Instant;
+    hold(box, 'a');
+    box.advance('4s');
+    box.node.wall = (box.node.wall - byMs) as Instant;
+    hold(box, 'b');
+    expect(runsOf(box)).toEqual([]);
+    box.killOwner('2s').advance('3s');
+    expect(runsOf(box)).toEqual([]);
+    box.advance('2s');
+    expect(runsOf(box).map(({ params }) => params)).toEqual([{ events: ['a', 'b'] }]);
+  });
+
   test('an event that comes again changes nothing, while it waits and after (I11)', () => {
     const box = scenario({ dag: job(), runs: 0 });
     const uid = hold(box, 'a');
@@ -135,5 +152,16 @@ describe('debounced events', () => {
       box.advance('5s');
     }
     expect(runsOf(box).map(({ params }) => params)).toEqual(['4']);
+  });
+
+  test('do not wait for ever either when the clock is set back again and again (I53)', () => {
+    const box = scenario({ dag: job(), runs: 0 });
+    for (let no = 0; no < 6; no++) {
+      debounced(box, String(no));
+      box.node.wall = (box.node.wall - 20_000) as Instant;
+      box.killOwner('1s').advance('4s');
+    }
+    box.advance('2s');
+    expect(runsOf(box).map(({ params }) => params)).toEqual(['5']);
   });
 });

@@ -59,7 +59,8 @@ function makeRoom(recorder: Recorder, { dagId, trigger, groupKey, params, rule }
 function hold(recorder: Recorder, dag: Dag, command: HoldEvent, open: HeldEvents | undefined): HeldEvents {
   const { state } = recorder;
   const { trigger, groupKey, params, rule, actor } = command;
-  const openedAt = open?.openedAt ?? state.now;
+  // All by the clock of now: since the first event came the clock may have been set, or be another owner's (I53).
+  const openForMs = open === undefined ? 0 : Math.max(0, Math.round(state.mono - open.openedMono));
   recorder.record({
     kind: 'EventHeld',
     shard: dag.shard,
@@ -71,17 +72,18 @@ function hold(recorder: Recorder, dag: Dag, command: HoldEvent, open: HeldEvents
     eventNo: open?.eventCount ?? 0,
     isDebounced: rule.of === 'debounce',
     params,
-    openedAt,
-    firesAt: firesAt(rule, openedAt, state.now),
+    openedAt: (state.now - openForMs) as Instant,
+    firesAt: (state.now + leftMs(rule, openForMs)) as Instant,
     actor: open?.actor ?? actor,
     at: state.now,
   });
   return state.held.get({ dagId: dag.id, trigger, groupKey })!;
 }
 
-function firesAt(rule: HoldEvent['rule'], openedAt: Instant, now: Instant): Instant {
-  if (rule.of === 'batch') return (openedAt + rule.withinMs) as Instant;
-  return Math.min(now + rule.waitMs, openedAt + rule.atMostMs) as Instant;
+/** How long they wait from now on, if no other event comes. */
+function leftMs(rule: HoldEvent['rule'], openForMs: number): number {
+  if (rule.of === 'batch') return Math.max(0, rule.withinMs - openForMs);
+  return Math.max(0, Math.min(rule.waitMs, rule.atMostMs - openForMs));
 }
 
 /** The run has no id yet. Keys are kept by the age of a run id: that of a run of then is as good. */

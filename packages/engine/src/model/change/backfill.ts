@@ -1,9 +1,40 @@
 /** The life of a backfill. Its runs are created by `RunCreated`, in the same commit as the move of its cursor. */
-import type { BackfillSpec } from '../backfill.ts';
+import type { BackfillSpec, BackfillState } from '../backfill.ts';
 import type { Actor, BackfillUid, DagId, ShardNo, TenantId } from '../ids.ts';
+import { c } from '../table/column.ts';
+import { defineTable, type RowOf } from '../table/define-table.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
 import { f } from './fields.ts';
 import { WORDS } from './words.ts';
+
+const LIVE: readonly BackfillState[] = ['running', 'paused'];
+
+export const backfills = defineTable('backfill', {
+  key: { shard: c.shard, uid: c.uuid<BackfillUid>() },
+  columns: {
+    tenantId: c.int32<TenantId>(),
+    dagId: c.int64<DagId>(),
+    spec: c.json<BackfillSpec>(),
+    windowCount: c.shown(c.int32()),
+    actor: c.text<Actor>(),
+    startedAt: c.shown(c.instant),
+    state: c.word(WORDS.backfillStates),
+    /** The last window that was decided; null before the first. */
+    cursorAt: c.nullable(c.instant),
+    /** All windows of the range are decided. */
+    isDone: c.flag,
+    createdCount: c.int32(),
+    skippedCount: c.int32(),
+    stateAt: c.nullable(c.shown(c.instant)),
+    stateActor: c.nullable(c.shown(c.text())),
+    reason: c.nullable(c.shown(c.text())),
+    /** Runs of it that have not ended. */
+    liveRuns: c.counted,
+  },
+  load: 'heads',
+  loaded: { column: 'state', words: LIVE },
+  isFetched: true,
+});
 
 const backfillStarted = defineChange('BackfillStarted', {
   no: 45,
@@ -19,8 +50,10 @@ const backfillStarted = defineChange('BackfillStarted', {
     actor: f.text<Actor>(),
     at: f.instant,
   },
-  rows(change, rows: BackfillRows) {
-    backfillOf(rows, change).started = change;
+  tables({ shard, uid, tenantId, dagId, spec, windowCount, actor, at }, tables) {
+    const asked = { shard, uid, tenantId, dagId, spec, windowCount, actor, startedAt: at };
+    const fresh = { state: 'running', cursorAt: null, isDone: false, createdCount: 0, skippedCount: 0 } as const;
+    tables.insert(backfills, { ...asked, ...fresh, stateAt: null, stateActor: null, reason: null });
   },
   event({ uid: backfill, spec: { fromAt, toAt, which, order }, windowCount, actor }, show) {
     const details = { backfill, from: show(fromAt), to: show(toAt), which, order, windows: windowCount, actor };
@@ -45,9 +78,8 @@ const backfillMoved = defineChange('BackfillMoved', {
     isDone: f.flag,
     at: f.instant,
   },
-  rows(change, rows: BackfillRows) {
-    backfillOf(rows, change).moved = change;
-  },
+  tables: ({ shard, uid, cursorAt, createdCount, skippedCount, isDone }, tables) =>
+    tables.patch(backfills, { shard, uid }, { cursorAt, createdCount, skippedCount, isDone }),
   // The runs tell.
   event: notTold,
 });
@@ -66,36 +98,15 @@ const backfillSet = defineChange('BackfillSet', {
     actor: f.text<Actor>(),
     at: f.instant,
   },
-  rows(change, rows: BackfillRows) {
-    backfillOf(rows, change).set = change;
-  },
+  tables: ({ shard, uid, state, reason, actor, at }, tables) =>
+    tables.patch(backfills, { shard, uid }, { state, reason, stateActor: actor, stateAt: at }),
   event: ({ uid: backfill, state, reason, actor }) => ({
     kind: 'backfill.set',
     details: { backfill, state, reason, actor },
   }),
 });
 
-/** The changes of one backfill in a batch, folded. */
-export interface BackfillFold {
-  readonly shard: ShardNo;
-  readonly uid: BackfillUid;
-  started: BackfillStarted | null;
-  moved: BackfillMoved | null;
-  set: BackfillSet | null;
-}
-
-export interface BackfillRows {
-  readonly backfills: Map<BackfillUid, BackfillFold>;
-}
-
-function backfillOf({ backfills }: BackfillRows, { shard, uid }: Pick<BackfillFold, 'shard' | 'uid'>): BackfillFold {
-  let backfill = backfills.get(uid);
-  if (backfill === undefined) {
-    backfill = { shard, uid, started: null, moved: null, set: null };
-    backfills.set(uid, backfill);
-  }
-  return backfill;
-}
+export type StoredBackfill = RowOf<typeof backfills>;
 
 export interface BackfillStarted extends ChangeOf<typeof backfillStarted> {}
 export interface BackfillMoved extends ChangeOf<typeof backfillMoved> {}
@@ -103,3 +114,4 @@ export interface BackfillSet extends ChangeOf<typeof backfillSet> {}
 export type BackfillChange = BackfillStarted | BackfillMoved | BackfillSet;
 
 export const backfillChanges = [backfillStarted, backfillMoved, backfillSet] as const;
+export const backfillTables = { backfills } as const;

@@ -4,6 +4,7 @@
  * `apply`, a layer above.
  */
 import type { Instant, TaskNo } from '../ids.ts';
+import type { TableWrites } from '../table/define-table.ts';
 import type { Fields, RecordOf } from './fields.ts';
 
 /**
@@ -32,8 +33,10 @@ interface Properties<C, Rows, EventName extends string> {
   readonly group?: ChangeGroup;
   /** The row that it writes, if a statement may write it only once: a second change of that row begins a new part. */
   readonly rowKey?: (change: C) => string;
-  /** Nothing, where it has none. */
-  readonly rows: (change: C, rows: Rows) => void;
+  /** The rows of runs, tasks and other tables with statements of their own. */
+  readonly rows?: (change: C, rows: Rows) => void;
+  /** The rows of described tables. */
+  readonly tables?: (change: C, tables: TableWrites) => void;
   /** Null: users are not told. */
   readonly event: (change: C, show: ShowInstant) => ChangeEvent<EventName> | null;
 }
@@ -44,6 +47,7 @@ export interface ChangeKind<Kind extends string, F extends Fields, Rows, EventNa
   readonly fields: F;
   readonly since: number;
   readonly group: ChangeGroup;
+  readonly rows: (change: ChangeRecord<Kind, F>, rows: Rows) => void;
 }
 
 export function defineChange<
@@ -55,7 +59,7 @@ export function defineChange<
   kind: Kind,
   { fields, ...properties }: { readonly fields: F } & Properties<ChangeRecord<Kind, F>, Rows, EventName>,
 ): ChangeKind<Kind, F, Rows, EventName> {
-  return { kind, fields, since: 1, group: 'plain', ...properties };
+  return { kind, fields, since: 1, group: 'plain', rows: noRows, ...properties };
 }
 
 /** The change that a description describes. */
@@ -66,7 +70,7 @@ export type ChangeOf<D> = D extends {
   ? ChangeRecord<Kind, F>
   : never;
 
-/** For kinds that write no rows. */
+/** For kinds that write none of these rows. */
 export const noRows = (): void => {};
 /** For kinds that only matter inside. */
 export const notTold = (): null => null;

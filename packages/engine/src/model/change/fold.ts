@@ -5,7 +5,11 @@ import { FoldedRows } from './rows.ts';
 
 export function foldRows(changes: readonly Change[]): FoldedRows {
   const rows = new FoldedRows();
-  for (const change of changes) kindOf(change).rows(change, rows);
+  for (const change of changes) {
+    const kind = kindOf(change);
+    kind.rows(change, rows);
+    kind.tables?.(change, rows.tables);
+  }
   return rows;
 }
 

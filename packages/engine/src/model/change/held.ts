@@ -1,6 +1,7 @@
 /** Events that wait: for others of their batch, or for a pause between them. One run is made of them. */
 import type { Actor, DagId, RunUid, ShardNo, TenantId } from '../ids.ts';
-import { type HeldRef, heldName } from '../trigger/held-ref.ts';
+import { c } from '../table/column.ts';
+import { defineTable, type RowOf } from '../table/define-table.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
 import { f } from './fields.ts';
 
@@ -12,6 +13,30 @@ const heldFields = {
   /** Value of the trigger's `key` for the event; empty for none. */
   groupKey: f.text(),
 } as const;
+
+/** A row for each event that waits; of debounced ones only for the last. Events that wait together go together. */
+export const heldEvents = defineTable('trigger_pending', {
+  key: {
+    shard: c.shard,
+    dagId: c.int64<DagId>(),
+    trigger: c.named('trigger_name', c.text()),
+    groupKey: c.text(),
+    eventNo: c.int32(),
+  },
+  columns: {
+    tenantId: c.int32<TenantId>(),
+    uid: c.uuid<RunUid>(),
+    isDebounced: c.named('debounced', c.flag),
+    openedAt: c.instant,
+    firesAt: c.instant,
+    heldAt: c.instant,
+    actor: c.text<Actor>(),
+    params: c.nullable(c.text()),
+  },
+  removedBy: ['shard', 'dagId', 'trigger', 'groupKey'],
+  load: 'heads',
+  bringsDag: true,
+});
 
 /** An event was accepted, and is in the run that is made of it and others later: never lost, never in two (I10). */
 const eventHeld = defineChange('EventHeld', {
@@ -27,16 +52,16 @@ const eventHeld = defineChange('EventHeld', {
     /** Only the last event is kept: what came before it is counted. */
     isDebounced: f.flag,
     params: f.trace,
+    /** When the first event came, and when the run is made unless more events change that: both by the clock of `at`. */
     openedAt: f.instant,
-    /** When the run is made, unless more events change that. */
     firesAt: f.instant,
     actor: f.text<Actor>(),
     at: f.instant,
   },
-  rows(change, rows: HeldRows) {
-    const held = heldOf(rows, change);
-    if (change.isDebounced) Object.assign(held, { clears: true, events: [] });
-    held.events.push(change);
+  tables(change, tables) {
+    const { kind: _kind, at: heldAt, ...event } = change;
+    if (event.isDebounced) tables.remove(heldEvents, event);
+    tables.insert(heldEvents, { ...event, heldAt });
   },
   event: notTold,
 });
@@ -46,39 +71,19 @@ const eventsReleased = defineChange('EventsReleased', {
   no: 44,
   since: 5,
   fields: { ...heldFields, uid: f.uuid<RunUid>(), eventCount: f.uint(), at: f.instant },
-  rows(change, rows: HeldRows) {
-    Object.assign(heldOf(rows, change), { clears: true, events: [] });
-  },
+  tables: (change, tables) => tables.remove(heldEvents, change),
   event: ({ trigger, groupKey: key, uid: run, eventCount: events }) => ({
     kind: 'trigger.fired',
     details: { trigger, key, run, events },
   }),
 });
 
-/** The changes of held events of one trigger and key in a batch, folded. */
-export interface HeldFold extends HeldRef {
-  readonly shard: ShardNo;
-  /** Rows of before go. */
-  clears: boolean;
-  events: EventHeld[];
-}
-
-export interface HeldRows {
-  readonly held: Map<string, HeldFold>;
-}
-
-function heldOf({ held }: HeldRows, { shard, dagId, trigger, groupKey }: EventHeld | EventsReleased): HeldFold {
-  const name = heldName({ dagId, trigger, groupKey });
-  let fold = held.get(name);
-  if (fold === undefined) {
-    fold = { shard, dagId, trigger, groupKey, clears: false, events: [] };
-    held.set(name, fold);
-  }
-  return fold;
-}
+/** An event that waits for others. */
+export type StoredHeldEvent = RowOf<typeof heldEvents>;
 
 export interface EventHeld extends ChangeOf<typeof eventHeld> {}
 export interface EventsReleased extends ChangeOf<typeof eventsReleased> {}
 export type HeldChange = EventHeld | EventsReleased;
 
 export const heldChanges = [eventHeld, eventsReleased] as const;
+export const heldTables = { heldEvents } as const;

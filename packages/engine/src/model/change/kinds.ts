@@ -1,20 +1,39 @@
-/** The table of all kinds of change. */
+/** All kinds of change, and all tables that have a description. */
+
+import type { TableWrites } from '../table/define-table.ts';
 import { type AddedChange, addedChanges } from './added.ts';
 import { type AttemptChange, attemptChanges } from './attempt.ts';
-import { type BackfillChange, backfillChanges } from './backfill.ts';
+import { type BackfillChange, backfillChanges, backfillTables } from './backfill.ts';
 import { type DagChange, dagChanges } from './dag.ts';
 import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
 import type { ChangeEvent, ChangeGroup, ShowInstant } from './define.ts';
 import type { Fields } from './fields.ts';
-import { type HeldChange, heldChanges } from './held.ts';
+import { type HeldChange, heldChanges, heldTables } from './held.ts';
 import { type ManualChange, manualChanges } from './manual.ts';
 import { type MapChange, mapChanges } from './map.ts';
+import { type PastChange, pastChanges } from './past.ts';
 import type { FoldedRows } from './rows.ts';
 import { type RunChange, runChanges } from './run.ts';
-import { type ScheduleChange, scheduleChanges } from './schedule.ts';
-import { type ShardChange, shardChanges } from './shard.ts';
+import { type ScheduleChange, scheduleChanges, scheduleTables } from './schedule.ts';
+import { type ShardChange, shardChanges, shardTables } from './shard.ts';
 import { type SpeculativeChange, speculativeChanges } from './speculative.ts';
+
+export type * from './added.ts';
+export type * from './attempt.ts';
+export type * from './backfill.ts';
+export type * from './dag.ts';
+export type * from './dead-letter.ts';
+export type * from './deadline.ts';
+export type * from './held.ts';
+export type * from './manual.ts';
+export type * from './map.ts';
+export type * from './past.ts';
+export type * from './payload.ts';
+export type * from './run.ts';
+export type * from './schedule.ts';
+export type * from './shard.ts';
+export type * from './speculative.ts';
 
 export type Change =
   | DagChange
@@ -28,6 +47,7 @@ export type Change =
   | AddedChange
   | DeadLetterChange
   | HeldChange
+  | PastChange
   | ShardChange
   | BackfillChange;
 
@@ -40,6 +60,7 @@ export interface AnyChangeKind {
   readonly fields: Fields;
   readonly rowKey?: (change: Change) => string;
   readonly rows: (change: Change, rows: FoldedRows) => void;
+  readonly tables?: (change: Change, tables: TableWrites) => void;
   readonly event: (change: Change, show: ShowInstant) => ChangeEvent | null;
 }
 
@@ -55,6 +76,7 @@ const DESCRIBED = [
   ...addedChanges,
   ...deadLetterChanges,
   ...heldChanges,
+  ...pastChanges,
   ...shardChanges,
   ...backfillChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
@@ -74,3 +96,6 @@ const BY_NAME: ReadonlyMap<Described['kind'], AnyChangeKind> = new Map(CHANGE_KI
 export function kindOf(change: Change): AnyChangeKind {
   return BY_NAME.get(change.kind) as AnyChangeKind;
 }
+
+/** By the name that loads and fetches give their rows. */
+export const TABLES = { ...shardTables, ...heldTables, ...backfillTables, ...scheduleTables } as const;

@@ -5,20 +5,20 @@
  * `live_run` row. A task is inserted if its first claim is here. Its row shows its newest attempt; an attempt after which
  * the task is tried again also gets an `attempt` row when it ends, for the next claim will overwrite the task's.
  */
-import type { BackfillUid, DagId, RunId, ScheduleId } from '../ids.ts';
+import type { DagId, RunId, ScheduleId } from '../ids.ts';
+import { FoldedTables } from '../table/fold-tables.ts';
 import type { AddedFold, AddedRows } from './added.ts';
 import type { AttemptEnded, AttemptRow, AttemptRows, CheckpointSaved } from './attempt.ts';
-import type { BackfillFold, BackfillRows } from './backfill.ts';
 import type { DagDeployed, DagFold, DagRows } from './dag.ts';
 import type { DeadLetterClosed, DeadLetterRows, DeadLetterWritten } from './dead-letter.ts';
 import type { DeadlineRows, TaskNote } from './deadline.ts';
-import type { HeldFold, HeldRows } from './held.ts';
 import type { ManualRows, PauseSet, RunForced, RunReopened, TaskCleared, TaskMarked } from './manual.ts';
 import type { MapFold, MapRows } from './map.ts';
+import type { PastRows, RunYielded } from './past.ts';
 import type { PayloadRow, ReplacedPayload } from './payload.ts';
 import type { CallbackDue, RunCreated, RunFold, RunNote, RunRows } from './run.ts';
 import type { ScheduledDagFold, ScheduleFold, ScheduleRows, WindowDecided } from './schedule.ts';
-import type { BreakerSet, KeyStored, ShardRows, SilenceFold } from './shard.ts';
+import type { ShardRows, SilenceFold } from './shard.ts';
 import type { SpeculativeRows, SpeculativeTookOver } from './speculative.ts';
 
 type AllRows = DagRows &
@@ -31,18 +31,18 @@ type AllRows = DagRows &
   MapRows &
   AddedRows &
   DeadLetterRows &
-  HeldRows &
-  ShardRows &
-  BackfillRows;
+  PastRows &
+  ShardRows;
 
 export class FoldedRows implements AllRows {
+  /** Of tables that have a description. */
+  readonly tables = new FoldedTables();
   readonly deploys: DagDeployed[] = [];
   readonly dags = new Map<DagId, DagFold>();
   readonly schedules = new Map<ScheduleId, ScheduleFold>();
   readonly scheduledDags = new Map<DagId, ScheduledDagFold>();
   readonly windows: WindowDecided[] = [];
   readonly runs = new Map<RunId, RunFold>();
-  readonly keys: KeyStored[] = [];
   readonly supersededAttempts: AttemptRow[] = [];
   readonly takenOver: SpeculativeTookOver[] = [];
   readonly payloads: PayloadRow[] = [];
@@ -50,15 +50,13 @@ export class FoldedRows implements AllRows {
   readonly silence = new Map<string, SilenceFold>();
   readonly reopened: RunReopened[] = [];
   readonly forced: RunForced[] = [];
+  readonly yielded: RunYielded[] = [];
   readonly cleared: TaskCleared[] = [];
   readonly failures = new Map<string, AttemptEnded>();
   readonly deadLetters: DeadLetterWritten[] = [];
   readonly closedDeadLetters: DeadLetterClosed[] = [];
   readonly callbacks: CallbackDue[] = [];
-  readonly backfills = new Map<BackfillUid, BackfillFold>();
   readonly backfillRuns: RunCreated[] = [];
-  readonly breakers = new Map<string, BreakerSet>();
-  readonly held = new Map<string, HeldFold>();
   readonly marked: TaskMarked[] = [];
   readonly pauses: PauseSet[] = [];
   readonly checkpoints = new Map<string, CheckpointSaved>();

@@ -3,6 +3,7 @@
 import type { ParentRef } from '../command.ts';
 import type { Actor, BackfillUid, DagId, RunId, RunUid, ScheduleNo, TenantId, VersionNo } from '../ids.ts';
 import { notesCreated } from '../run/run-notes.ts';
+import type { RequiresNote } from '../schedule/requirement.ts';
 import type { RunTasksFold } from './attempt.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
 import { f } from './fields.ts';
@@ -38,6 +39,10 @@ const runCreated = defineChange('RunCreated', {
     backfill: f.since(5, f.optional(f.uuid<BackfillUid>())),
     /** The schedule that `firesAt` is a window of; number 1 where it is absent. */
     scheduleNo: f.since(5, f.optional(f.uint<ScheduleNo>())),
+    /** The time that a delayed run was asked for. */
+    dueAt: f.since(6, f.optional(f.instant)),
+    /** What its window requires: it is not admitted before that was looked at. */
+    requires: f.since(6, f.optional(f.json<RequiresNote>())),
   },
   rows(change, rows: RunRows) {
     const { runId, params } = change;
@@ -48,9 +53,21 @@ const runCreated = defineChange('RunCreated', {
     const { notes } = notesCreated(change);
     if (notes !== undefined) rows.runNotes.set(runId, { runId, notes });
   },
-  event({ versionNo: version, priority, cause, admitted, actor, firesAt, parent: by, backfill = null }, show) {
+  event(change, show) {
+    const {
+      versionNo: version,
+      priority,
+      cause,
+      admitted,
+      actor,
+      firesAt,
+      parent: by,
+      backfill = null,
+      dueAt,
+    } = change;
     const parent = by === undefined ? null : { run: by.uid, task: by.task, attempt: by.attemptNo };
-    const details = { version, priority, cause, admitted, actor, window: show(firesAt), parent, backfill };
+    const due = dueAt === undefined ? {} : { due: show(dueAt) };
+    const details = { version, priority, cause, admitted, actor, window: show(firesAt), parent, backfill, ...due };
     return { kind: 'run.created', details };
   },
 });

@@ -9,11 +9,15 @@ import {
   scheduleIdOf,
 } from '../ids.ts';
 import { describeTiming } from '../schedule/describe-timing.ts';
-import { type ChangeOf, defineChange } from './define.ts';
+import { c } from '../table/column.ts';
+import { defineTable } from '../table/define-table.ts';
+import { type ChangeOf, defineChange, notTold } from './define.ts';
 import { f } from './fields.ts';
 import { WORDS, type WordOf } from './words.ts';
 
 export const DEFAULT_SCHEDULE = 'default';
+/** When a schedule is due that is in memory at all times. */
+export const RESIDENT = 0 as Instant;
 /** Before dags could have several schedules, each had one. */
 const FIRST = 1 as ScheduleNo;
 const scheduleNo = f.since(5, f.uint<ScheduleNo>(), FIRST);
@@ -40,10 +44,12 @@ const scheduleSet = defineChange('ScheduleSet', {
     origin: f.since(5, f.word(WORDS.scheduleOrigins), 'definition'),
     /** How many of its windows have become runs. */
     fired: f.since(5, f.uint(), 0),
+    /** See `ScheduleParked`. */
+    dueAt: f.since(6, f.nullable(f.instant), RESIDENT),
   },
   rows(change, rows: ScheduleRows) {
-    const { decidedUntil } = change;
-    Object.assign(scheduleOf(rows, change), { set: change, removed: null, decidedUntil, fired: 0 });
+    const { decidedUntil, dueAt } = change;
+    Object.assign(scheduleOf(rows, change), { set: change, removed: null, decidedUntil, fired: 0, dueAt });
     const dag = dagOf(rows, change);
     dag.lastNo = Math.max(dag.lastNo, change.scheduleNo);
   },
@@ -71,6 +77,47 @@ const scheduleRemoved = defineChange('ScheduleRemoved', {
     dag.windowsUntil = Math.max(dag.windowsUntil, change.decidedUntil);
   },
   event: ({ name, actor }) => ({ kind: 'schedule.removed', details: { schedule: name, actor } }),
+});
+
+/**
+ * Nobody needs to look at the schedule before `dueAt`: it is in the database only until then. Null: no window is left to wait for.
+ * A window never fires before this, but may fire later.
+ */
+const scheduleParked = defineChange('ScheduleParked', {
+  no: 60,
+  since: 6,
+  fields: {
+    shard: f.uint<ShardNo>(),
+    dagId: f.uint<DagId>(),
+    scheduleNo: f.uint<ScheduleNo>(),
+    dueAt: f.nullable(f.instant),
+    /** Windows up to here are decided. Later than before only where newer zone data has moved what was decided (I3). */
+    decidedUntil: f.instant,
+    at: f.instant,
+  },
+  rows(change, rows: ScheduleRows) {
+    const schedule = scheduleOf(rows, change);
+    if (schedule.removed !== null) return;
+    schedule.dueAt = change.dueAt;
+    schedule.decidedUntil = Math.max(change.decidedUntil, schedule.decidedUntil ?? 0) as Instant;
+  },
+  event: notTold,
+});
+
+/** The version of the zone data by which due times of a shard were stored. */
+export const scheduleZones = defineTable('schedule_zone', {
+  key: { shard: c.shard },
+  columns: { version: c.text() },
+  load: 'heads',
+});
+
+/** All due times of the shard's parked schedules follow from this version of the zone data, or from none. */
+const zonesApplied = defineChange('ZonesApplied', {
+  no: 61,
+  since: 6,
+  fields: { shard: f.uint<ShardNo>(), version: f.text(), at: f.instant },
+  tables: (change, tables) => tables.put(scheduleZones, change),
+  event: notTold,
 });
 
 export type SkipReason = WordOf<'skipReasons'>;
@@ -128,6 +175,8 @@ export interface ScheduleFold extends ScheduleRef {
   decidedUntil: Instant | null;
   /** How many windows have become runs since `set`, or in the whole batch when there was none. */
   fired: number;
+  /** Undefined when it stays as it is. */
+  dueAt: Instant | null | undefined;
 }
 
 /** What a batch leaves with a dag about its schedules. Both only grow. */
@@ -151,7 +200,7 @@ function scheduleOf({ schedules }: ScheduleRows, ref: ScheduleRef): ScheduleFold
   let schedule = schedules.get(id);
   if (schedule === undefined) {
     const { shard, dagId, scheduleNo } = ref;
-    schedule = { shard, dagId, scheduleNo, set: null, removed: null, decidedUntil: null, fired: 0 };
+    schedule = { shard, dagId, scheduleNo, set: null, removed: null, decidedUntil: null, fired: 0, dueAt: undefined };
     schedules.set(id, schedule);
   }
   return schedule;
@@ -168,7 +217,10 @@ function dagOf({ scheduledDags }: ScheduleRows, { shard, dagId }: ScheduleRef): 
 
 export interface ScheduleSet extends ChangeOf<typeof scheduleSet> {}
 export interface ScheduleRemoved extends ChangeOf<typeof scheduleRemoved> {}
+export interface ScheduleParked extends ChangeOf<typeof scheduleParked> {}
+export interface ZonesApplied extends ChangeOf<typeof zonesApplied> {}
 export interface WindowDecided extends ChangeOf<typeof windowDecided> {}
-export type ScheduleChange = ScheduleSet | ScheduleRemoved | WindowDecided;
+export type ScheduleChange = ScheduleSet | ScheduleRemoved | ScheduleParked | ZonesApplied | WindowDecided;
 
-export const scheduleChanges = [scheduleSet, scheduleRemoved, windowDecided] as const;
+export const scheduleChanges = [scheduleSet, scheduleRemoved, scheduleParked, zonesApplied, windowDecided] as const;
+export const scheduleTables = { scheduleZones };

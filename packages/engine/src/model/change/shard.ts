@@ -1,9 +1,24 @@
 /** What a shard stores besides dags and runs: idempotency keys, breakers, silent workers. */
-import type { Actor, DagId, RunUid, ShardNo, TenantId, WorkerId } from '../ids.ts';
+import type { Actor, DagId, RunId, RunUid, ShardNo, TenantId, WorkerId } from '../ids.ts';
+import { c } from '../table/column.ts';
+import { defineTable, type RowOf } from '../table/define-table.ts';
 import { type Fingerprint, fingerprintText } from '../task/fingerprint.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
 import { f } from './fields.ts';
-import { WORDS } from './words.ts';
+import { WORDS, type WordOf } from './words.ts';
+
+export const keys = defineTable('idempotency_key', {
+  key: {
+    shard: c.shard,
+    tenantId: c.int32<TenantId>(),
+    operation: c.text(),
+    target: c.int64(),
+    key: c.text(),
+  },
+  columns: { bodyHash: c.text(), runId: c.int64<RunId>(), uid: c.uuid<RunUid>(), at: c.shown(c.instant) },
+  load: 'fetch',
+  isAppendOnly: true,
+});
 
 /** One idempotency key, one outcome (I11). `target` is the dag for submissions. */
 const keyStored = defineChange('KeyStored', {
@@ -19,10 +34,22 @@ const keyStored = defineChange('KeyStored', {
     uid: f.uuid<RunUid>(),
     at: f.instant,
   },
-  rows(change, rows: ShardRows) {
-    rows.keys.push(change);
-  },
+  tables: (change, tables) => tables.insert(keys, change),
   event: notTold,
+});
+
+/** Breakers that are not closed. */
+export const breakers = defineTable('breaker', {
+  key: { shard: c.shard, dagId: c.int64<DagId>(), fingerprint: c.zeroForNull(c.int64<Fingerprint>()) },
+  columns: {
+    tenantId: c.int32<TenantId>(),
+    state: c.word<WordOf<'breakerStates'>, 'open' | 'ramping'>(WORDS.breakerStates),
+    pauseMs: c.int64(),
+    openedAt: c.instant,
+    since: c.instant,
+    error: c.keepIfNull(c.shown(c.text())),
+  },
+  load: 'heads',
 });
 
 /**
@@ -47,8 +74,10 @@ const breakerSet = defineChange('BreakerSet', {
     actor: f.text<Actor>(),
     at: f.instant,
   },
-  rows(change, rows: ShardRows) {
-    rows.breakers.set(`${change.dagId}/${change.fingerprint ?? 0}`, change);
+  tables({ shard, dagId, fingerprint, tenantId, state, pauseMs, openedAt, error, at: since }, tables) {
+    const key = { shard, dagId, fingerprint };
+    if (state === 'closed') tables.remove(breakers, key);
+    else tables.put(breakers, { ...key, tenantId, state, pauseMs, openedAt, since, error });
   },
   event({ state, pauseMs, openedAt, actor, ...change }, show) {
     const fingerprint = change.fingerprint === null ? null : fingerprintText(change.fingerprint);
@@ -86,9 +115,6 @@ export interface SilenceFold {
 }
 
 export interface ShardRows {
-  readonly keys: KeyStored[];
-  /** The last of each, by dag and fingerprint. */
-  readonly breakers: Map<string, BreakerSet>;
   readonly silence: Map<string, SilenceFold>;
 }
 
@@ -105,6 +131,9 @@ function silenceOf(
   return fold;
 }
 
+export type StoredKey = RowOf<typeof keys>;
+export type StoredBreaker = RowOf<typeof breakers>;
+
 export interface KeyStored extends ChangeOf<typeof keyStored> {}
 export interface BreakerSet extends ChangeOf<typeof breakerSet> {}
 export interface WorkerSilenced extends ChangeOf<typeof workerSilenced> {}
@@ -112,3 +141,4 @@ export interface WorkerHeardAgain extends ChangeOf<typeof workerHeardAgain> {}
 export type ShardChange = KeyStored | BreakerSet | WorkerSilenced | WorkerHeardAgain;
 
 export const shardChanges = [keyStored, breakerSet, workerSilenced, workerHeardAgain] as const;
+export const shardTables = { keys, breakers } as const;

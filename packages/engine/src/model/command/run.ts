@@ -35,6 +35,8 @@ export interface SubmitRuns {
     readonly priority: Priority | null;
     /** Name of the task or group that the run goes up to. */
     readonly until?: string;
+    /** A delayed run: it begins then. Comes with a key, so that a command sent again is found. */
+    readonly at?: Instant;
   }[];
   /** The one run is for this window. If the window has a run, that is the answer (I1). */
   readonly window?: ChosenWindow;

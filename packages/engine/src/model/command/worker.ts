@@ -6,13 +6,25 @@ import type { ClaimRef } from './attempt.ts';
 /** With how long before its heartbeat the attempt told of progress, if it ever did. */
 export type HeldClaim = ClaimRef & { readonly progressAgoMs?: number };
 
+/** What is known of tenants now. Of those that are not named nothing changes. */
+export interface SetTenants {
+  readonly kind: 'SetTenants';
+  readonly tenants: readonly {
+    readonly tenantId: TenantId;
+    /** Its share of slots that several tenants wait for, in proportion to the weights of the others. */
+    readonly weight: number;
+    /** Nothing of it begins. */
+    readonly isSuspended: boolean;
+  }[];
+}
+
 /** A gateway lends slots of a worker, for one decision, or until recalled when it has no better use for them (D6). */
 export interface LendSlots {
   readonly kind: 'LendSlots';
   readonly gateway: NodeId;
   readonly workerId: WorkerId;
-  /** Whose worker it is: it gets no task of anybody else (I65). */
-  readonly tenantId: TenantId;
+  /** Whom the slots are for: they get no task of anybody else (I65). Null: every tenant. */
+  readonly tenants: readonly TenantId[] | null;
   readonly queues: readonly QueueName[];
   readonly count: number;
   readonly standing: boolean;

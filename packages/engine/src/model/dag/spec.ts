@@ -134,6 +134,11 @@ export interface TaskSpec {
   readonly softTimeoutMs?: number;
   /** In a mapped group only. */
   readonly speculate?: SpeculateSpec;
+  /**
+   * In a run for a window: waits for the same task of the window before, and with `downstream` also for the tasks directly
+   * downstream of that one. See `decide/past/`.
+   */
+  readonly past?: 'task' | 'downstream';
 }
 
 /**

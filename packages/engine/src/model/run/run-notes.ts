@@ -3,7 +3,8 @@
  * writes them completely, so they are the same live, on load and in replay (I19).
  */
 import type { ClosingPlan } from '../dag/closing-plan.ts';
-import type { BackfillUid, Instant } from '../ids.ts';
+import type { BackfillUid, Instant, RunUid } from '../ids.ts';
+import type { RequiresNote } from '../schedule/requirement.ts';
 
 export interface RunNotes {
   /** Since it was opened the last time: when it was found to be slow, and when its time was over. */
@@ -16,6 +17,22 @@ export interface RunNotes {
   readonly until?: string;
   /** The backfill that made it. */
   readonly backfill?: BackfillUid;
+  /** While it waits until they are met; see `decide/requires/`. */
+  readonly requires?: RequiresNote;
+  /** Dags of requirements that were not met in time. */
+  readonly unmet?: readonly string[];
+  /** Absent until the window before is known; see `decide/past/`. */
+  readonly past?: PastNote;
+}
+
+/** What tasks that depend on the past wait for. */
+export interface PastNote {
+  /** The window before that had a run; null for a first one. */
+  readonly at: Instant | null;
+  /** Its newest run when that was found out, for people. */
+  readonly run?: RunUid;
+  /** Numbers, in the spec, of the tasks that still wait for it. */
+  readonly left: readonly number[];
 }
 
 /** As it is stored, or as a reader has it. */
@@ -23,7 +40,7 @@ export function readRunNotes(notes: string | RunNotes | null | undefined): RunNo
   return typeof notes === 'string' ? (JSON.parse(notes) as RunNotes) : (notes ?? {});
 }
 
-/** The run is open again: its deadlines start again, and the counts of hooks continue. */
+/** The run is open again: its deadlines start again, the past is looked at again, and the counts of hooks continue. */
 export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
   const { slowTimes, reopens = 0, until, backfill } = notes;
   const counts = closing !== null && closing.repeatingOf(null).length > 0;
@@ -37,9 +54,12 @@ export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { n
 }
 
 /** Those that a run begins with, if any. */
-export function notesCreated({ until, backfill }: Pick<RunNotes, 'until' | 'backfill'>): { notes?: string } {
-  if (until === undefined && backfill === undefined) return {};
-  return { notes: JSON.stringify(begunWith({ until, backfill }) satisfies RunNotes) };
+export function notesCreated({ until, backfill, requires }: Pick<RunNotes, 'until' | 'backfill' | 'requires'>): {
+  notes?: string;
+} {
+  if (until === undefined && backfill === undefined && requires === undefined) return {};
+  const notes: RunNotes = { ...begunWith({ until, backfill }), ...(requires === undefined ? {} : { requires }) };
+  return { notes: JSON.stringify(notes) };
 }
 
 interface BegunWith {

@@ -1,5 +1,7 @@
 /** What a schedule does with its windows: those that were missed, those that come while another run is active. */
 
+import type { RequirementPolicy } from './requirement.ts';
+
 /** Runs none of the missed windows, only the newest, or the newest up to `missedLimit`. */
 export type MissedPolicy = 'skip' | 'most_recent' | 'catchup';
 /** The words of versions before: stored schedules have them. */
@@ -13,7 +15,7 @@ export const OVERLAP_POLICIES = ['allow', 'skip', 'queue_one', 'queue_all', 'can
  */
 export type OverlapPolicy = (typeof OVERLAP_POLICIES)[number];
 
-export interface SchedulePolicy {
+export interface SchedulePolicy extends RequirementPolicy {
   readonly missed: MissedPolicy | OldMissedPolicy;
   /** With `catchup`: no more than this many of the newest missed windows; older ones are recorded as skipped (I8). */
   readonly missedLimit: number;
@@ -36,7 +38,10 @@ export function missedPolicyOf({ missed }: Pick<SchedulePolicy, 'missed'>): Miss
   return missed === 'all' ? 'catchup' : missed;
 }
 
-/** A run of it waits until the dag has no active run. */
+/**
+ * A run of it waits until the dag has no active run. Under `skip` too: its own windows never wait, but a run that waited before the
+ * schedule was edited to it does.
+ */
 export function waitsForOthers({ ifRunning = 'allow' }: SchedulePolicy): boolean {
-  return ifRunning === 'queue_one' || ifRunning === 'queue_all' || ifRunning === 'cancel_running';
+  return ifRunning !== 'allow';
 }

@@ -2,7 +2,7 @@
  * When a dag runs by itself, as it is stored. The shape is flat and grows by optional fields only: specs of every earlier
  * version stay readable. Exactly one of `cron`, `everyMs` and `at` is present; `compileTimetable` checks that.
  */
-import type { Instant } from '../ids.ts';
+import type { Actor, Instant, RunUid } from '../ids.ts';
 import type { SchedulePolicy } from './schedule-policy.ts';
 
 /** An instant, or what a clock in the schedule's zone shows: `2027-01-01T09:00:00`. */
@@ -37,7 +37,10 @@ export interface TimetableSpec {
   readonly jitterMs?: number;
 }
 
-export interface ScheduleSpec extends TimetableSpec, SchedulePolicy {}
+export interface ScheduleSpec extends TimetableSpec, SchedulePolicy {
+  /** It is a delayed run: the run that it becomes, and who asked for it. See `decide/schedule/delayed-run.ts`. */
+  readonly run?: { readonly uid: RunUid; readonly actor: Actor; readonly until?: string };
+}
 
 /** One of several schedules of a dag. */
 export interface NamedSchedule {

@@ -37,6 +37,8 @@ interface TaskStateRow {
   /** It has failed and will be tried again. */
   readonly awaitsRetry: boolean;
   readonly countsAs: CountsAs;
+  /** It was given up: a retry by hand is for it, and it may leave a dead letter. */
+  readonly isGivenUp: boolean;
   /** The moves that `apply` allows, by the keys of this table. */
   readonly moves: readonly string[];
 }
@@ -49,6 +51,7 @@ const OPEN = {
   isDue: false,
   awaitsRetry: false,
   countsAs: 'open',
+  isGivenUp: false,
 } as const;
 const AWAITING = { ...OPEN, awaitsAttempt: true } as const;
 const CLAIMED = { ...OPEN, holdsClaim: true } as const;
@@ -119,6 +122,7 @@ const TABLE = {
     shown: 'failed',
     ...ENDED,
     countsAs: 'failed',
+    isGivenUp: true,
     meaning:
       'an attempt failed permanently, retries are used up, or a timeout passed; or its condition cannot be evaluated, or its map has no list or too many items',
     moves: ['blocked', 'expanded'],
@@ -206,6 +210,8 @@ export const COUNTS_AS = Uint8Array.from(TASK_STATE_ROWS, ({ code, countsAs }) =
 );
 /** It failed by itself. */
 export const COUNTS_AS_FAILED = flags(({ countsAs }) => countsAs === 'failed');
+/** It failed, and was given up; one that somebody stopped was not. */
+export const IS_GIVEN_UP = flags(({ isGivenUp }) => isGivenUp);
 /** It failed, or what it needs did. */
 export const IS_FAILURE = flags(({ countsAs }) => countsAs === 'failed' || countsAs === 'upstream_failed');
 

@@ -7,7 +7,7 @@
  *
  * The attempts of a worker are a list as well. The attempt of a task that runs another dag has no worker.
  */
-import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
+import type { AttemptSlot, MonoMs, TaskSlot } from '../../model/ids.ts';
 import type { AttemptOutcome } from '../../model/task/outcome.ts';
 import { type AttemptColumn, grown } from '../column.ts';
 
@@ -41,6 +41,8 @@ export class AttemptTable {
   readonly watches = new Map<AttemptSlot, AttemptWatch>();
   /** Calls that are to end before their time: how they end, once the child run has ended. */
   readonly stopping = new Map<AttemptSlot, StopOfCall>();
+  /** Of attempts on workers that several tenants share: whose share they use. */
+  readonly flows = new Map<AttemptSlot, UseOfShare>();
 
   allocate(): AttemptSlot {
     this.count += 1;
@@ -87,6 +89,11 @@ export interface AttemptWatch {
   progressAt?: number;
   /** Of a task that may have two attempts: the last checkpoint of this one that was kept. */
   savedNo?: number;
+}
+
+/** The share of a tenant that an attempt uses: see `queue/flow.ts`. */
+interface UseOfShare {
+  end(mono: MonoMs): void;
 }
 
 export interface StopOfCall {

@@ -39,7 +39,14 @@ export function removeAttempt(state: State, attempt: AttemptSlot): void {
     speculation.count(tasks.run[slot]!, -1);
   }
   if (speculation.wanted.size > 0) speculation.wanted.delete(attempt);
+  if (attempts.flows.size > 0) endUse(state, attempt);
   attempts.release(attempt);
+}
+
+/** It uses nothing more of the share of its tenant. */
+function endUse({ attempts, mono }: State, attempt: AttemptSlot): void {
+  attempts.flows.get(attempt)?.end(mono);
+  attempts.flows.delete(attempt);
 }
 
 export function giveToWorker(state: State, attempt: AttemptSlot, worker: Worker): void {

@@ -1,5 +1,6 @@
 /** A live backfill in the working set: how far it is, and how many of its runs have not ended. */
-import type { BackfillSpec, BackfillState, StoredBackfill } from '../../model/backfill.ts';
+import type { BackfillSpec, BackfillState } from '../../model/backfill.ts';
+import type { StoredBackfill } from '../../model/change.ts';
 import {
   type Actor,
   type BackfillUid,

@@ -1,6 +1,6 @@
 /** What the live backfills of a working set may do next. */
 import { isLiveBackfill } from '../../model/backfill.ts';
-import type { Instant, RunRow } from '../../model/ids.ts';
+import type { BackfillUid, Instant, RunRow } from '../../model/ids.ts';
 import { previousWindow, windowAfter } from '../../model/schedule/window-after.ts';
 import type { State } from '../state.ts';
 import type { Backfill } from './backfill.ts';
@@ -36,7 +36,11 @@ export function mayMove({ dags }: State, { state, isDone, liveRuns, spec, dagId 
 
 /** One of its runs has begun (1) or ended (-1). */
 export function countLive(state: State, run: RunRow, by: 1 | -1): void {
-  const uid = state.runs.notes.get(run)?.backfill;
+  countLiveOf(state, state.runs.notes.get(run)?.backfill, by);
+}
+
+/** The same for a run that is known by its row only. */
+export function countLiveOf(state: State, uid: BackfillUid | undefined, by: 1 | -1): void {
   const backfill = uid === undefined ? undefined : state.backfills.get(uid);
   if (backfill === undefined) return;
   backfill.liveRuns += by;

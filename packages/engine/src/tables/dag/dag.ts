@@ -41,12 +41,15 @@ export class Version {
   readonly watchesQueue: boolean;
   /** Some of its tasks may have a speculative attempt beside the first: see `decide/speculative/`. */
   readonly speculates: boolean;
+  /** Tasks that wait for the window before: their numbers. Nearly always none. */
+  readonly pastTasks: readonly number[];
   /** Lane of task t at priority p, found once: `lanes[t * 5 + p]`; place 4 is that of backfills. */
   readonly lanes: (Lane | undefined)[] = [];
   /** Live runs in memory; without any, an old version is forgotten. */
   liveRuns = 0;
   /** Of the deployed one: for runs that go up to a chosen task, by its name. */
   private readonly limited = new Map<string, Version>();
+  private numbers: Map<string, number> | null = null;
   private workTexts: (string | undefined)[] | null = null;
 
   constructor(dag: Dag, no: VersionNo, hash: string, spec: DagSpec, origin?: Version) {
@@ -64,6 +67,7 @@ export class Version {
     this.keepsNotes = origin?.keepsNotes ?? all.some(keepsNotes);
     this.hasClaimTimers = origin?.hasClaimTimers ?? all.some(hasClaimTimers);
     this.speculates = origin?.speculates ?? all.some(({ speculate }) => speculate !== undefined);
+    this.pastTasks = spec.tasks.flatMap(({ past }, taskNo) => (past === undefined ? [] : [taskNo]));
     this.watchesQueue = origin?.watchesQueue ?? all.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
   }
 
@@ -92,6 +96,12 @@ export class Version {
 
   task(no: TaskNo): TaskSpec {
     return this.spec.tasks[no]!;
+  }
+
+  /** The number of the task with this name, if it has one. */
+  numberOf(name: string): number | undefined {
+    this.numbers ??= new Map(this.spec.tasks.map((task, no) => [task.name, no]));
+    return this.numbers.get(name);
   }
 
   /** What a worker is told, as JSON: made once for all runs. Empty for a plain handler. */

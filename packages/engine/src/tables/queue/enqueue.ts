@@ -3,22 +3,25 @@
 import type { RunRow, TaskSlot } from '../../model/ids.ts';
 import { READY } from '../../model/task/task-states.ts';
 import type { Dag, Version } from '../dag/dag.ts';
+import { isHeldByPast } from '../past/past.ts';
 import { isPaused } from '../run/paused.ts';
 import { ADMITTED, BACKFILL, ENDED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
 import { isCall } from '../task/is-call.ts';
 import { specNoOf } from '../task/task-slots.ts';
 import { watchQueue } from '../timer/task-timers.ts';
+import { BACKFILL_LANES } from './classes.ts';
 import { Lane } from './lane.ts';
-import { BACKFILL_LANES } from './ready-queue.ts';
 
 /** One for each priority, and one for runs of backfills. */
 const LANES_PER_TASK = BACKFILL_LANES + 1;
 
-/** Puts a ready task into its lane, unless its run may not run yet or somebody has paused it. */
+/** Puts a ready task into its lane, unless its run may not run yet, somebody has paused it, or it waits for the window before. */
 export function enqueue(state: State, slot: TaskSlot): void {
   const run = state.tasks.run[slot]!;
   if (!hasLanes(state, run)) return;
+  // Its time in the queue begins when the past lets it go.
+  if (isHeldByPast(state, slot)) return;
   const mayBegin = !isPaused(state, slot);
   if (isCall(state, slot)) {
     if (mayBegin) state.agenda.calls.add(slot);
@@ -40,7 +43,7 @@ function pushToLane(state: State, run: RunRow, slot: TaskSlot): void {
 /** The task is ready no more. Its entry stays in the lane until it comes up. */
 export function leaveLane(state: State, slot: TaskSlot): void {
   const run = state.tasks.run[slot]!;
-  if (!hasLanes(state, run) || isCall(state, slot) || isPaused(state, slot)) return;
+  if (!hasLanes(state, run) || isCall(state, slot) || isPaused(state, slot) || isHeldByPast(state, slot)) return;
   const lane = laneOf(state, run, slot);
   lane.ready -= 1;
   if (lane.isMostlyStale()) lane.compact((runId, other) => isReady(state, runId, other));
@@ -59,7 +62,7 @@ function hasLanes({ runs }: State, run: RunRow): boolean {
 export function isReady(state: State, runId: number, slot: TaskSlot): boolean {
   const run = state.tasks.run[slot]!;
   if (run < 0 || state.tasks.state[slot] !== READY) return false;
-  return state.runs.id[run] === runId && hasLanes(state, run) && !isPaused(state, slot);
+  return state.runs.id[run] === runId && hasLanes(state, run) && !isPaused(state, slot) && !isHeldByPast(state, slot);
 }
 
 /** After the dag's limit or its count of running tasks changed. */
@@ -92,7 +95,7 @@ function findLane(state: State, version: Version, taskNo: number, priority: numb
   }
   let lane = lanes[priority];
   if (lane === undefined) {
-    lane = new Lane(dag, state.queue(dag.tenantId, name), priority, state.tasks);
+    lane = new Lane(dag, state.queues.getOrAdd(dag.tenantId, name), priority, state.tasks);
     lanes[priority] = lane;
   }
   return lane;

@@ -10,7 +10,6 @@ import type { TaskTable } from '../task/task-table.ts';
 
 /** The queue that a lane stands in: see `ready-queue.ts`. */
 interface QueueOfLanes {
-  isAskedFor: boolean;
   update(lane: Lane): void;
 }
 
@@ -26,6 +25,8 @@ export class Lane {
   /** Place among the active lanes of its queue; -1 when it is empty or held back. */
   place = -1;
   ready = 0;
+  /** How many of them its queue counts as waiting. */
+  counted = 0;
   private readonly runIds: number[] = [];
   private readonly slots: TaskSlot[] = [];
 
@@ -36,7 +37,6 @@ export class Lane {
     this.dag = dag;
     this.queue = queue;
     this.priority = priority;
-    queue.isAskedFor = true;
   }
 
   get size(): number {

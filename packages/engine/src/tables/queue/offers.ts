@@ -1,54 +1,46 @@
-/** The workers that lend slots to one queue, in turn. */
-import type { Worker } from '../worker/worker-table.ts';
-import type { QueueKey } from './queue-key.ts';
+/** The offers of one group of workers, in turn. */
+import type { Offer, Worker } from '../worker/worker-table.ts';
 
 export class Offers {
-  private readonly queue: QueueKey;
-  private readonly workers: Worker[] = [];
-  private readonly places = new Map<Worker, number>();
+  private readonly offers: Offer[] = [];
   private turn = 0;
 
-  constructor(queue: QueueKey) {
-    this.queue = queue;
-  }
-
   get size(): number {
-    return this.workers.length;
+    return this.offers.length;
   }
 
-  add(worker: Worker): void {
-    if (this.places.has(worker)) return;
-    this.places.set(worker, this.workers.length);
-    this.workers.push(worker);
+  add(offer: Offer): void {
+    if (offer.place >= 0) return;
+    offer.place = this.offers.length;
+    this.offers.push(offer);
   }
 
-  remove(worker: Worker): void {
-    const place = this.places.get(worker);
-    if (place === undefined) return;
-    const last = this.workers.pop()!;
-    if (last !== worker) {
-      this.workers[place] = last;
-      this.places.set(last, place);
-    }
-    this.places.delete(worker);
+  remove(offer: Offer): void {
+    const { place } = offer;
+    if (place < 0) return;
+    const last = this.offers.pop()!;
+    offer.place = -1;
+    if (last === offer) return;
+    this.offers[place] = last;
+    last.place = place;
   }
 
-  /** The worker whose turn it is. Those without a free slot are dropped when they come up. */
-  peek(): Worker | undefined {
-    while (this.workers.length > 0) {
-      if (this.turn >= this.workers.length) this.turn = 0;
-      const worker = this.workers[this.turn]!;
-      if (worker.free > 0 && worker.queueKeys.includes(this.queue)) return worker;
-      this.remove(worker);
+  /** The offer whose turn it is. Those without a free slot are dropped when they come up. */
+  peek(): Offer | undefined {
+    while (this.offers.length > 0) {
+      if (this.turn >= this.offers.length) this.turn = 0;
+      const offer = this.offers[this.turn]!;
+      if (offer.free > 0) return offer;
+      this.remove(offer);
     }
     return undefined;
   }
 
-  /** Any other than this one that has a free slot, the next in turn first. */
-  anyBut(own: Worker | undefined): Worker | null {
-    for (let i = 0; i < this.workers.length; i++) {
-      const worker = this.workers[(this.turn + i) % this.workers.length]!;
-      if (worker !== own && worker.free > 0 && worker.queueKeys.includes(this.queue)) return worker;
+  /** Any of another worker than this one that has a free slot, the next in turn first. */
+  anyBut(own: Worker | undefined): Offer | null {
+    for (let i = 0; i < this.offers.length; i++) {
+      const offer = this.offers[(this.turn + i) % this.offers.length]!;
+      if (offer.worker !== own && offer.free > 0) return offer;
     }
     return null;
   }

@@ -1,107 +1,88 @@
 /**
- * One queue: for each priority its active lanes, the one with the oldest head first, and the workers that lend slots. Each
- * tenant has separate queues, whatever their names, so no worker gets a task of another tenant (I65).
+ * One queue of one tenant: for each class its active lanes, the one with the oldest head first. Each tenant has separate queues,
+ * whatever their names, so no worker gets a task of a tenant that it does not serve (I65).
+ *
+ * The groups of workers that serve the queue are told when a head changes; see `offer-group.ts`.
  */
-import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId } from '../../model/ids.ts';
+import { BACKFILL_LANES, CLASSES } from './classes.ts';
 import type { Lane } from './lane.ts';
-import { Offers } from './offers.ts';
-import { queueKey } from './queue-key.ts';
+import { PlacedHeap } from './placed-heap.ts';
 
-/** Tasks of backfills have lanes after those of all priorities: see `decide/match/backfill-share.ts`. */
-export const BACKFILL_LANES = PRIORITIES.length;
+/** What a tenant may claim in a group of workers: see `flow.ts`. */
+interface FlowOfQueue {
+  update(): void;
+}
+
+/** In place of the oldest run, where none waits. */
+export const NO_HEAD = Number.POSITIVE_INFINITY;
 
 export class ReadyQueue {
   readonly tenantId: TenantId;
   readonly name: QueueName;
-  private readonly lanes: Lane[][] = [...PRIORITIES.map(() => []), []];
+  private readonly lanes = CLASSES.map(() => new PlacedHeap<Lane>(isBefore));
+  private readonly heads: number[] = CLASSES.map(() => NO_HEAD);
+  private readonly waiting: number[] = CLASSES.map(() => 0);
+  /** What its tenant may claim in each group of workers that serves it, by class. */
+  readonly flows: FlowOfQueue[][] = CLASSES.map(() => []);
   /** Claims of other tasks while one of a backfill waited, as far as they are not made up for yet. */
   claimsBeforeBackfill = 0;
-  readonly offers: Offers;
-
-  /** A lane of some dag leads here. */
-  isAskedFor = false;
+  /** Nothing of it begins: its tenant is suspended. */
+  private held = false;
 
   constructor(tenantId: TenantId, name: QueueName) {
     this.tenantId = tenantId;
     this.name = name;
-    this.offers = new Offers(queueKey(tenantId, name));
+  }
+
+  get isHeld(): boolean {
+    return this.held;
   }
 
   top(priority: number): Lane | undefined {
-    return this.lanes[priority]![0];
+    return this.lanes[priority]!.top();
+  }
+
+  /** The oldest run with a task that may begin; the entry may be out of date. */
+  headAt(priority: number): number {
+    return this.held ? NO_HEAD : this.heads[priority]!;
   }
 
   activeLanes(priority: number): readonly Lane[] {
-    return this.lanes[priority]!;
+    return this.lanes[priority]!.all();
+  }
+
+  /** Ready tasks that no limit holds back. */
+  waitingAt(priority: number): number {
+    return this.held ? 0 : this.waiting[priority]!;
   }
 
   /** Something other than backfills waits. */
   hasLiveWork(): boolean {
-    for (let priority = 0; priority < BACKFILL_LANES; priority++) if (this.lanes[priority]!.length > 0) return true;
+    for (let priority = 0; priority < BACKFILL_LANES; priority++) if (this.lanes[priority]!.size > 0) return true;
     return false;
   }
 
-  /** Nobody offers it, and no dag has ever asked for it. */
-  isUnused(): boolean {
-    return this.offers.size === 0 && !this.isAskedFor;
+  setHeld(held: boolean): void {
+    if (this.held === held) return;
+    this.held = held;
+    for (const flows of this.flows) for (const flow of flows) flow.update();
   }
 
   /** Puts the lane where its head belongs, or takes it out when it is empty or its dag may start no more. */
   update(lane: Lane): void {
-    const heap = this.lanes[lane.priority]!;
-    const wanted = lane.size > 0 && lane.dag.hasRoomForTask();
-    if (!wanted) {
-      if (lane.place >= 0) this.removeAt(heap, lane.place);
-      return;
-    }
-    if (lane.place < 0) {
-      lane.place = heap.length;
-      heap.push(lane);
-    }
-    this.siftUp(heap, lane.place);
-    this.siftDown(heap, lane.place);
-  }
-
-  private removeAt(heap: Lane[], at: number): void {
-    const removed = heap[at]!;
-    const last = heap.pop()!;
-    removed.place = -1;
-    if (last === removed) return;
-    heap[at] = last;
-    last.place = at;
-    this.siftUp(heap, at);
-    this.siftDown(heap, last.place);
-  }
-
-  private siftUp(heap: Lane[], from: number): void {
-    let at = from;
-    const lane = heap[at]!;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(lane, heap[parent]!)) break;
-      heap[at] = heap[parent]!;
-      heap[at]!.place = at;
-      at = parent;
-    }
-    heap[at] = lane;
-    lane.place = at;
-  }
-
-  private siftDown(heap: Lane[], from: number): void {
-    let at = from;
-    const lane = heap[at]!;
-    for (;;) {
-      let child = at * 2 + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
-      if (!isBefore(heap[child]!, lane)) break;
-      heap[at] = heap[child]!;
-      heap[at]!.place = at;
-      at = child;
-    }
-    heap[at] = lane;
-    lane.place = at;
+    const { priority } = lane;
+    const lanes = this.lanes[priority]!;
+    const isActive = lane.size > 0 && lane.dag.hasRoomForTask();
+    const waiting = isActive ? lane.ready : 0;
+    this.waiting[priority]! += waiting - lane.counted;
+    lane.counted = waiting;
+    if (isActive) lanes.put(lane);
+    else lanes.remove(lane);
+    const head = lanes.top()?.headRunId() ?? NO_HEAD;
+    if (head === this.heads[priority]) return;
+    this.heads[priority] = head;
+    for (const flow of this.flows[priority]!) flow.update();
   }
 }
 

@@ -5,6 +5,8 @@ import type { Schedule } from './schedule.ts';
 export class ScheduleTable {
   private readonly byId = new Map<ScheduleId, Schedule>();
   private readonly byDag = new Map<DagId, Map<string, Schedule>>();
+  /** Those that may leave memory. */
+  readonly idle = new Set<Schedule>();
 
   get size(): number {
     return this.byId.size;
@@ -32,17 +34,26 @@ export class ScheduleTable {
   }
 
   put(schedule: Schedule): void {
+    const before = this.byId.get(schedule.id);
+    if (before !== undefined && before !== schedule) this.leave(before);
     this.byId.set(schedule.id, schedule);
     let names = this.byDag.get(schedule.dagId);
     if (names === undefined) this.byDag.set(schedule.dagId, (names = new Map()));
     names.set(schedule.name, schedule);
   }
 
-  remove({ id, dagId, name }: Schedule): void {
+  remove(schedule: Schedule): void {
+    const { id, dagId, name } = schedule;
+    this.leave(schedule);
     this.byId.delete(id);
     const names = this.byDag.get(dagId);
     names?.delete(name);
     if (names?.size === 0) this.byDag.delete(dagId);
+  }
+
+  private leave(schedule: Schedule): void {
+    schedule.watch = null;
+    this.idle.delete(schedule);
   }
 
   drop(shards: ReadonlySet<ShardNo>): void {

@@ -7,7 +7,7 @@ import { describeTiming } from '../../model/schedule/describe-timing.ts';
 import { compileTimetable, type Timetable } from '../../model/schedule/timetable.ts';
 import type { StoredSchedule } from '../../model/stored.ts';
 
-export interface Schedule extends Omit<StoredSchedule, 'decidedUntil' | 'fired'> {
+export interface Schedule extends Omit<StoredSchedule, 'decidedUntil' | 'fired' | 'dueAt'> {
   readonly id: ScheduleId;
   /** Null while it has a fault: nothing of it is looked at. */
   readonly timetable: Timetable | null;
@@ -15,20 +15,39 @@ export interface Schedule extends Omit<StoredSchedule, 'decidedUntil' | 'fired'>
   decidedUntil: Instant;
   /** How many of its windows have become runs. */
   fired: number;
+  /** Nobody needs to look at it before this: see `ScheduleParked`. */
+  dueAt: Instant | null;
+  /** The last batch that used it: one that is not due soon leaves memory once that is settled. */
+  usedIn: number;
   /** The last window that was decided since the schedule was set or loaded; null before the first. */
   lastWindowAt: Instant | null;
+  /** Its place in the wheel of windows; null while it waits for none. */
+  watch: Watch | null;
+}
+
+/** When a schedule fires next, in the wheel of windows. It counts while its schedule points at it. */
+export interface Watch {
+  readonly at: number;
+  readonly schedule: Schedule;
 }
 
 export function makeSchedule(stored: StoredSchedule): Schedule {
   if (stored.fault !== null) return withoutTimetable(stored);
   const compiled = compileTimetable(stored.spec, spreadSeedOf(stored));
   assert(compiled.ok, `a stored schedule compiles: ${describeTiming(stored.spec)}`);
-  return { ...stored, id: scheduleIdOf(stored), timetable: compiled.timetable, lastWindowAt: null };
+  return {
+    ...stored,
+    id: scheduleIdOf(stored),
+    timetable: compiled.timetable,
+    usedIn: 0,
+    lastWindowAt: null,
+    watch: null,
+  };
 }
 
 /** One that can't be used as it is. */
 export function withoutTimetable(stored: StoredSchedule): Schedule {
-  return { ...stored, id: scheduleIdOf(stored), timetable: null, lastWindowAt: null };
+  return { ...stored, id: scheduleIdOf(stored), timetable: null, usedIn: 0, lastWindowAt: null, watch: null };
 }
 
 /** Where an `H` of the expression falls. That of the default schedule is as it was when a dag had only one. */
@@ -37,7 +56,7 @@ export function spreadSeedOf({ dagId, name }: { readonly dagId: DagId; readonly 
 }
 
 /** What the engine knows about a schedule and the store keeps. */
-export function storedOf(schedule: Schedule): Omit<StoredSchedule, 'decidedUntil'> {
+export function storedOf(schedule: Schedule): Omit<StoredSchedule, 'decidedUntil' | 'dueAt'> {
   const { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault, fired } = schedule;
   return { shard, dagId, scheduleNo, name, origin, revision, spec, paused, fault, fired };
 }

@@ -13,16 +13,15 @@ export function nextOf(
   return timetable === null ? null : windowAfter(timetable, after, settings.zoneData, { firedSoFar: fired });
 }
 
-/** Puts the next window into the heap of windows, by when it fires. */
+/** Puts the next window into the wheel of windows, by when it fires. */
 export function watchSchedule(state: State, schedule: Schedule): void {
+  schedule.watch = null;
   if (schedule.paused) return;
   const next = nextOf(state, schedule, schedule.decidedUntil);
-  if (next === null) return;
-  state.windows.push({
-    at: next.firesAt,
-    kind: 'window',
-    subject: schedule.id,
-    taskNo: 0,
-    stamp: schedule.revision,
-  });
+  if (next !== null) watchAt(state, schedule, next.firesAt);
+}
+
+export function watchAt(state: State, schedule: Schedule, at: Instant): void {
+  schedule.watch = { at, schedule };
+  state.windows.push(schedule.watch);
 }

@@ -23,6 +23,11 @@ export class NumberHeap<T extends number> {
     items[at] = value;
   }
 
+  /** Some of them, in no order; the smallest comes first. */
+  first(most: number): readonly T[] {
+    return this.items.slice(0, most);
+  }
+
   /** Drops all others. A sorted row is a heap. */
   keep(isWanted: (value: T) => boolean): void {
     this.items = this.items.filter(isWanted).sort((a, b) => a - b);

@@ -19,6 +19,7 @@ import type { State } from '../state.ts';
 import { hasOwnState, notesOf } from '../task/task-notes.ts';
 import { taskNoOf, taskSpecOf } from '../task/task-slots.ts';
 import { setTaskTimer } from './set-task-timer.ts';
+import { waitLeftMs } from './stored-wait.ts';
 
 /** An attempt begins: its own times are watched. */
 export function watchAttempt(state: State, attempt: AttemptSlot): void {
@@ -96,8 +97,8 @@ export function notesOfClaim(state: State, slot: TaskSlot): { readonly notes?: s
   });
 }
 
-export function leftMs({ now }: State, since: number, spanMs: number): number {
-  return Math.min(Math.max(since + spanMs - now, 0), spanMs);
+export function leftMs(state: State, since: number, spanMs: number): number {
+  return waitLeftMs(state, { from: since, until: since + spanMs });
 }
 
 function push(state: State, slot: TaskSlot, kind: 'queue' | 'total', delayMs: number, stamp: number): number {

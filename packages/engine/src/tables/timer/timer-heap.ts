@@ -18,14 +18,14 @@ export interface Timer {
     | 'call'
     | 'resume'
     | 'lease'
-    | 'window'
     | 'breaker'
     | 'budget'
-    | 'held';
+    | 'held'
+    | 'past';
   /** Run id, dag id, or the worker's number, by kind. */
   readonly subject: number;
   readonly taskNo: number;
-  /** Fence, revision of the schedule, or fingerprint of a breaker's error. */
+  /** Fence, or fingerprint of a breaker's error. */
   readonly stamp: number;
 }
 

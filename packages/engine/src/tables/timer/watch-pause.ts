@@ -1,14 +1,13 @@
 /** A pause with an end: the run continues by itself. */
 import type { RunRow } from '../../model/ids.ts';
 import type { State } from '../state.ts';
+import { waitLeftMs } from './stored-wait.ts';
 
-/** The longest wait that a dag may ask for before its runs are tried again. */
-const MAX_RETRY_RUN_DELAY_MS = 24 * 3_600_000;
-
-export function watchPause(state: State, run: RunRow, taskNo: number | null, until: number | null): void {
-  if (until === null || taskNo !== null) return;
-  // What is left of it, and never more than it can have been: the clock may have gone back (I41).
-  const leftMs = Math.min(Math.max(until - state.now, 0), MAX_RETRY_RUN_DELAY_MS);
+/** The run's own pause, as it was just set or loaded. */
+export function watchPause(state: State, run: RunRow): void {
+  const { at = 0, until = null } = state.runs.pauses.get(run)?.run ?? {};
+  if (until === null) return;
+  const leftMs = waitLeftMs(state, { from: at, until });
   state.timers.push({ at: state.mono + leftMs, kind: 'resume', subject: state.runs.id[run]!, taskNo: 0, stamp: until });
 }
 

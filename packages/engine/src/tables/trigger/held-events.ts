@@ -7,18 +7,23 @@ export interface HeldEvents extends HeldRef {
   readonly tenantId: TenantId;
   /** Of the run that will be. */
   readonly uid: RunUid;
-  readonly openedAt: Instant;
   readonly isDebounced: boolean;
   /** Who sent the first event. */
   readonly actor: Actor;
-  firesAt: Instant;
-  /** When the last of them came. */
+  /**
+   * When the last of them came; when the first came and when the run is made, by the same clock. Each event moves all three to the
+   * clock of its own decision, so what is between them holds whatever became of the clock meanwhile.
+   */
   heldAt: Instant;
+  openedAt: Instant;
+  firesAt: Instant;
   eventCount: number;
   /** JSON texts: of all events, or of the last one. */
   params: readonly (string | null)[];
-  /** Its number in memory, for timers; and when its timer is due, by the clock that never jumps. */
+  /** Its number in memory, for timers. */
   readonly no: number;
+  /** When the first came, and when its timer is due, by the clock that never jumps. */
+  openedMono: number;
   wakeAt: number;
 }
 
@@ -49,9 +54,9 @@ export class HeldTable {
     return this.ofDag.get(dagId)?.size ?? 0;
   }
 
-  add(events: Omit<HeldEvents, 'no' | 'wakeAt'>): HeldEvents {
+  add(events: Omit<HeldEvents, 'no' | 'openedMono' | 'wakeAt'>): HeldEvents {
     this.lastNo += 1;
-    const held: HeldEvents = { ...events, no: this.lastNo, wakeAt: 0 };
+    const held: HeldEvents = { ...events, no: this.lastNo, openedMono: 0, wakeAt: 0 };
     this.byName.set(heldName(held), held);
     this.byNo.set(held.no, held);
     const siblings = this.ofDag.get(held.dagId);

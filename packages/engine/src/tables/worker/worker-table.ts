@@ -5,22 +5,44 @@
 
 import type { MonoMs, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../attempt/attempt-table.ts';
-import type { QueueKey } from '../queue/queue-key.ts';
+
+/** The workers that offer the same: see `queue/offer-group.ts`. */
+interface GroupOfOffers {
+  readonly tenants: readonly TenantId[] | null;
+  join(): void;
+  offer(offer: Offer): void;
+  withdraw(offer: Offer, mono: MonoMs): void;
+}
+
+/** Slots of one worker on loan, for tasks of the tenants and queues of a group. */
+export class Offer {
+  readonly worker: Worker;
+  readonly group: GroupOfOffers;
+  /** As the worker names them: compared with every loan. */
+  readonly queues: readonly QueueName[];
+  /** Not used yet. */
+  free = 0;
+  /** The loan lasts until recalled. Otherwise it ends with the decision it was made for. */
+  standing = false;
+  /** Place among the offers of its group; -1 when it is not there. */
+  place = -1;
+
+  constructor(worker: Worker, group: GroupOfOffers, queues: readonly QueueName[]) {
+    this.worker = worker;
+    this.group = group;
+    this.queues = queues;
+  }
+}
 
 export class Worker {
   readonly no: number;
   readonly id: WorkerId;
   /** The gateway it was last heard through; null until it is heard. */
   gateway: NodeId | null = null;
-  /** Whose it is; null until it lends. */
-  tenantId: TenantId | null = null;
-  queues: readonly QueueName[] = [];
-  /** The same queues, as its tenant's. */
-  queueKeys: readonly QueueKey[] = [];
-  /** Slots on loan from its gateway and not used yet. */
+  /** Its slots on loan, by whom and what they may be used for. */
+  readonly offers: Offer[] = [];
+  /** Slots on loan from its gateway and not used yet, in all its offers. */
   free = 0;
-  /** The loan lasts until recalled. Otherwise it ends with the decision it was made for. */
-  standing = false;
   /** When its leases end, unless it is heard again. */
   leaseEndsAt: MonoMs;
   /** The timer in the heap that watches the lease; null when none does. */
@@ -46,6 +68,17 @@ export class Worker {
     this.no = no;
     this.id = id;
     this.leaseEndsAt = leaseEndsAt;
+  }
+
+  /** So many of its free slots are on loan no more. */
+  takeBack(count: number): void {
+    this.free -= count;
+    let rest = count;
+    for (const offer of this.offers) {
+      const part = Math.min(rest, offer.free);
+      offer.free -= part;
+      rest -= part;
+    }
   }
 }
 

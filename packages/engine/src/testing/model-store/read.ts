@@ -1,6 +1,6 @@
 /** What loads and fetches read from the rows. */
 import type { Heads } from '../../apply/restore.ts';
-import type { StoredBackfill } from '../../model/backfill.ts';
+import { RESIDENT } from '../../model/change/schedule.ts';
 import { deadLetterName } from '../../model/dead-letter.ts';
 import {
   type DagId,
@@ -13,17 +13,25 @@ import {
   type VersionNo,
 } from '../../model/ids.ts';
 import type {
+  DueWalked,
   Need,
+  PastKey,
+  RequirementKey,
   Seen,
   StoredDag,
   StoredDeadLetter,
-  StoredKey,
+  StoredPast,
+  StoredRequirement,
   StoredRun,
   StoredSchedule,
   StoredVersion,
   StoredWindow,
 } from '../../model/stored.ts';
-import { type BackfillRow, dagNameKey, type ModelTables, type RunRow, storedKeyKey, versionKey } from './tables.ts';
+import type { RowNeed } from '../../model/table/stored-tables.ts';
+import { byId, liveRuns } from './live-runs.ts';
+import { fetchDescribed, loadDescribed } from './read-described.ts';
+import { numberNamed, schedulesOfDag, walkDue, walkZoned } from './read-schedules.ts';
+import { dagNameKey, type ModelTables, type RunRow, versionKey } from './tables.ts';
 
 /** What a takeover loads first: runs with a claim, and the first so many of the others per shard and priority. */
 export function readLive(
@@ -45,13 +53,14 @@ export function readLive(
   for (const run of live) if (run.admitted) admitted.set(run.dagId, (admitted.get(run.dagId) ?? 0) + 1);
   const gathering = new Gathering(tables);
   for (const run of [...claimed, ...heads].sort(byId)) gathering.run(run);
-  for (const schedule of tables.schedules.values()) if (shards.includes(schedule.shard)) gathering.schedule(schedule);
-  for (const held of tables.held.values()) if (shards.includes(held.shard)) gathering.dag(held.dagId, held.shard);
+  for (const schedule of tables.schedules.values()) {
+    if (shards.includes(schedule.shard) && schedule.dueAt === RESIDENT) gathering.schedule(schedule, true);
+  }
+  const described = loadDescribed(tables, shards);
+  for (const { shard, dagId } of described.needingDag) gathering.dag(dagId, shard);
   return {
     ...gathering.all(),
-    held: [...tables.held.values()].filter(({ shard }) => shards.includes(shard)),
-    backfills: liveBackfills(tables, shards),
-    breakers: [...tables.breakers.values()].filter(({ shard }) => shards.includes(shard)),
+    tables: described.tables,
     admitted: [...admitted].map(([dagId, count]) => ({ dagId, admitted: count })),
     complete: heads.length === waiting.length,
   };
@@ -59,10 +68,13 @@ export function readLive(
 
 export function readNeeds(tables: ModelTables, needs: readonly Need[]): Seen {
   const gathering = new Gathering(tables);
-  const keys = new Map<string, StoredKey>();
   const deadLetters = new Map<string, StoredDeadLetter>();
   const windows: StoredWindow[] = [];
-  const backfills: StoredBackfill[] = [];
+  const rows: RowNeed[] = [];
+  const due: DueWalked[] = [];
+  let zoned: Seen['zoned'] = null;
+  const pasts: StoredPast[] = [];
+  const requirements: StoredRequirement[] = [];
   for (const need of needs) {
     switch (need.kind) {
       case 'run':
@@ -78,36 +90,67 @@ export function readNeeds(tables: ModelTables, needs: readonly Need[]): Seen {
         break;
       case 'dag_name': {
         const dagId = tables.dagNames.get(dagNameKey(need.tenantId, need.name));
-        if (dagId !== undefined) gathering.dag(dagId, need.shard);
+        if (dagId === undefined) break;
+        gathering.dag(dagId, need.shard);
+        const named = { shard: need.shard, dagId, names: need.schedules, ofDefinition: true } as const;
+        const all = need.first === undefined ? {} : { first: need.first };
+        for (const schedule of schedulesOfDag(tables, { ...named, ...all })) gathering.schedule(schedule);
         break;
       }
+      case 'schedules':
+        for (const schedule of schedulesOfDag(tables, need)) gathering.schedule(schedule);
+        break;
+      case 'due': {
+        const walked = walkDue(tables, need);
+        for (const schedule of walked.schedules) gathering.schedule(schedule);
+        due.push(...walked.due);
+        break;
+      }
+      case 'zoned':
+        zoned = walkZoned(tables, need);
+        break;
       case 'version':
         if (tables.dags.get(need.dagId)?.shard === need.shard) gathering.version(need.dagId, need.versionNo);
         break;
-      case 'key': {
-        const key = tables.keys.get(storedKeyKey(need));
-        if (key !== undefined) keys.set(storedKeyKey(key), key);
+      case 'row':
+        rows.push(need);
         break;
-      }
       case 'deadLetter': {
         const deadLetter = tables.deadLetters.get(deadLetterName(need));
         if (deadLetter !== undefined) deadLetters.set(deadLetterName(deadLetter), deadLetter);
         break;
       }
       case 'windows':
-        for (const at of need.at) windows.push(newestOf(tables, need, at));
+        {
+          const { dagId, schedule } = need;
+          const scheduleNo = typeof schedule === 'string' ? numberNamed(tables, dagId, schedule)?.scheduleNo : schedule;
+          if (scheduleNo === undefined) break;
+          for (const at of need.at) windows.push(newestOf(tables, { dagId, scheduleNo }, at));
+        }
         break;
-      case 'backfill': {
-        const row = tables.backfills.get(need.uid);
-        if (row?.shard === need.shard) backfills.push(withLive(tables, row));
+      case 'past': {
+        const before = newestBefore(tables, need);
+        if (before !== undefined) gathering.run(before);
+        pasts.push(pastOf(need, before));
+        break;
+      }
+      case 'requirement': {
+        const { tenantId, dag, since, window } = need;
+        requirements.push({ tenantId, dag, since, window, isMet: isMet(tables, need) });
         break;
       }
       default:
         need satisfies never;
     }
   }
-  const found = { keys: [...keys.values()], deadLetters: [...deadLetters.values()], windows, backfills };
-  return { ...gathering.all(), ...found };
+  const found = {
+    deadLetters: [...deadLetters.values()],
+    windows,
+    tables: fetchDescribed(tables, rows),
+    pasts,
+    requirements,
+  };
+  return { ...gathering.all(), ...found, due, zoned };
 }
 
 function newestOf(tables: ModelTables, { dagId, scheduleNo }: ScheduleKey, at: Instant): StoredWindow {
@@ -119,18 +162,30 @@ function newestOf(tables: ModelTables, { dagId, scheduleNo }: ScheduleKey, at: I
   return { dagId, scheduleNo, at, run: { runId, uid, isLive: phase !== 'ended', outcome } };
 }
 
+/** The newest run of the newest window before this one. */
+function newestBefore(tables: ModelTables, { dagId, scheduleNo, before }: PastKey): RunRow | undefined {
+  return [...tables.runs.values()]
+    .filter((run) => run.dagId === dagId && (run.scheduleNo ?? 1) === scheduleNo)
+    .filter((run) => run.window !== undefined && run.window.at < before)
+    .sort((a, b) => (b.window?.at ?? 0) - (a.window?.at ?? 0) || b.runId - a.runId)[0];
+}
+
+/** A run of the dag has succeeded in time. */
+function isMet(tables: ModelTables, { tenantId, dag, since, window }: RequirementKey): boolean {
+  const dagId = tables.dagNames.get(dagNameKey(tenantId, dag));
+  return [...tables.runs.values()].some((run) => {
+    if (run.dagId !== dagId || run.phase !== 'ended' || run.outcome !== 'succeeded') return false;
+    return window === null ? (run.endedAt ?? 0) >= (since ?? 0) : run.window?.at === window;
+  });
+}
+
+function pastOf({ dagId, scheduleNo, before }: PastKey, run: RunRow | undefined): StoredPast {
+  const at = run?.window?.at;
+  const found = run === undefined || at === undefined ? null : { at, runId: run.runId };
+  return { dagId, scheduleNo, before, found };
+}
+
 type ScheduleKey = Pick<StoredWindow, 'dagId' | 'scheduleNo'>;
-
-function liveBackfills(tables: ModelTables, shards: readonly ShardNo[]): StoredBackfill[] {
-  return [...tables.backfills.values()]
-    .filter(({ shard, state }) => shards.includes(shard) && (state === 'running' || state === 'paused'))
-    .map((row) => withLive(tables, row));
-}
-
-function withLive(tables: ModelTables, row: BackfillRow): StoredBackfill {
-  const live = liveRuns(tables, [row.shard]).filter((run) => run.backfill === row.uid && !run.setAside);
-  return { ...row, liveRuns: live.length };
-}
 
 /** Each thing once, with what it can't be used without: a run with its dag and version, a dag with its current version. */
 export class Gathering {
@@ -149,7 +204,7 @@ export class Gathering {
     if (row !== undefined) this.run(row);
   }
 
-  run({ claimed: _claimed, backfill: _backfill, ...run }: RunRow): void {
+  run({ claimed: _claimed, backfill: _backfill, endedAt: _endedAt, ...run }: RunRow): void {
     const tasks = [...(this.#tables.tasks.get(run.runId)?.values() ?? [])].sort((a, b) => a.taskNo - b.taskNo);
     this.#runs.set(run.runId, { ...run, tasks });
     this.dag(run.dagId, shardOfRun(run.runId));
@@ -161,9 +216,6 @@ export class Gathering {
     if (row === undefined || row.shard !== shard) return;
     this.#dags.set(dagId, { ...row, tenant: this.#tables.tenants.get(row.tenantId) ?? '' });
     this.version(dagId, row.versionNo);
-    for (const schedule of this.#tables.schedules.values()) {
-      if (schedule.dagId === dagId) this.#schedules.set(scheduleIdOf(schedule), schedule);
-    }
   }
 
   version(dagId: DagId, versionNo: VersionNo): void {
@@ -171,8 +223,9 @@ export class Gathering {
     if (version !== undefined) this.#versions.set(versionKey(dagId, versionNo), version);
   }
 
-  schedule({ dagId, shard }: StoredSchedule): void {
-    this.dag(dagId, shard);
+  schedule(schedule: StoredSchedule, withDag = false): void {
+    this.#schedules.set(scheduleIdOf(schedule), schedule);
+    if (withDag) this.dag(schedule.dagId, schedule.shard);
   }
 
   all() {
@@ -183,13 +236,4 @@ export class Gathering {
       schedules: [...this.#schedules.values()],
     };
   }
-}
-
-export function liveRuns(tables: ModelTables, shards: readonly ShardNo[]): RunRow[] {
-  const rows = shards.flatMap((shard) => [...tables.liveOf(shard).values()].map((runId) => tables.runs.get(runId)));
-  return rows.filter((row) => row !== undefined).sort(byId);
-}
-
-export function byId(a: RunRow, b: RunRow): number {
-  return a.runId - b.runId;
 }

@@ -3,6 +3,7 @@ import type {
   AddedChange,
   Change,
   MapChange,
+  PastChange,
   PauseSet,
   RunChange,
   RunForced,
@@ -16,7 +17,16 @@ import { notesCreated } from '../../model/run/run-notes.ts';
 import type { ModelTables, RunRow } from './tables.ts';
 import { require, Violation } from './violation.ts';
 
-type RunRowChange = RunChange | RunReopened | RunForced | PauseSet | RunSlow | RunTimedOut | MapChange | AddedChange;
+export type RunRowChange =
+  | RunChange
+  | RunReopened
+  | RunForced
+  | PauseSet
+  | RunSlow
+  | RunTimedOut
+  | PastChange
+  | MapChange
+  | AddedChange;
 
 export function writeRunChange(tables: ModelTables, change: RunRowChange): void {
   switch (change.kind) {
@@ -57,6 +67,13 @@ export function writeRunChange(tables: ModelTables, change: RunRowChange): void 
     }
     case 'RunAdmitted':
       return setRun(tables, change, { admitted: true, admittedAt: change.at });
+    case 'RunYielded': {
+      const { admittedAt: _admittedAt, ...run } = liveRun(tables, change);
+      tables.runs.set(change.runId, { ...run, admitted: false });
+      return;
+    }
+    case 'PastChecked':
+    case 'RequirementsChecked':
     case 'RunSlow':
     case 'RunTimedOut':
       return setRun(tables, change, { notes: change.notes });
@@ -123,7 +140,7 @@ export function writeRunChange(tables: ModelTables, change: RunRowChange): void 
       require(tables.runs.get(change.runId)?.phase === 'closing', 'a run that is forced to its end is closing', change);
       return setRun(tables, change, { isForced: true });
     case 'RunEnded':
-      setRun(tables, change, { phase: 'ended', outcome: change.outcome });
+      setRun(tables, change, { phase: 'ended', outcome: change.outcome, endedAt: change.at });
       return tables.liveOf(shardOfRun(change.runId)).delete(change.runId);
     case 'RunStruck':
       return setRun(tables, change, { strikes: change.strikes, setAside: change.setAside });

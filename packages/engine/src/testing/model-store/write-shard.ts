@@ -1,38 +1,26 @@
-/** Writes dags, schedules, dead letters, and what a shard stores besides them. */
+/** Writes dags, schedules, dead letters and the silence of workers. */
 import type {
-  BackfillChange,
-  BackfillMoved,
-  BackfillSet,
   DagChange,
   DagDeployed,
   DagRetired,
   DagRevived,
   DeadLetterChange,
-  HeldChange,
   ScheduleChange,
   ScheduleRemoved,
   ScheduleSet,
-  ShardChange,
+  WorkerHeardAgain,
+  WorkerSilenced,
 } from '../../model/change.ts';
 import type { DagSpec } from '../../model/dag/spec.ts';
 import { type DeadLetterRef, deadLetterName } from '../../model/dead-letter.ts';
 import { type Instant, scheduleIdOf } from '../../model/ids.ts';
 import type { StoredDeadLetter } from '../../model/stored.ts';
-import {
-  type BackfillRow,
-  type DagRow,
-  dagNameKey,
-  type ModelTables,
-  silentKey,
-  storedKeyKey,
-  versionKey,
-  windowKey,
-} from './tables.ts';
+import { type DagRow, dagNameKey, type ModelTables, silentKey, versionKey, windowKey } from './tables.ts';
 import { require, Violation } from './violation.ts';
 
 export function writeShardChange(
   tables: ModelTables,
-  change: DagChange | ScheduleChange | DeadLetterChange | HeldChange | ShardChange | BackfillChange,
+  change: DagChange | ScheduleChange | DeadLetterChange | WorkerSilenced | WorkerHeardAgain,
   dbNow: number,
 ): void {
   switch (change.kind) {
@@ -76,6 +64,13 @@ export function writeShardChange(
       return setDag(tables, change, ({ windowsUntil }) => ({
         windowsUntil: Math.max(windowsUntil, change.decidedUntil) as Instant,
       }));
+    case 'ScheduleParked': {
+      const { dueAt, decidedUntil } = change;
+      const schedule = tables.schedules.get(scheduleIdOf(change));
+      if (schedule === undefined) throw new Violation('a parked schedule is there', change);
+      const until = Math.max(decidedUntil, schedule.decidedUntil) as Instant;
+      return tables.schedules.set(scheduleIdOf(change), { ...schedule, dueAt, decidedUntil: until });
+    }
     case 'WindowDecided': {
       require(!tables.windows.has(windowKey(change)), 'unique (shard, dag, schedule, firesAt, wallTime)', change);
       tables.windows.set(windowKey(change), change);
@@ -88,11 +83,6 @@ export function writeShardChange(
         fired: schedule.fired + (change.runId === null ? 0 : 1),
       });
     }
-    case 'KeyStored': {
-      const { kind: _kind, at: _at, ...key } = change;
-      require(!tables.keys.has(storedKeyKey(key)), 'unique key', change);
-      return tables.keys.set(storedKeyKey(key), key);
-    }
     case 'DeadLetterWritten': {
       const { runId, taskNo, attemptNo, tenantId } = change;
       require(tables.deadLetters.get(deadLetterName(change))?.state !==
@@ -101,37 +91,6 @@ export function writeShardChange(
     }
     case 'DeadLetterClosed':
       return closeDeadLetter(tables, change, change.as);
-    case 'BreakerSet': {
-      const { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, at: since } = change;
-      const key = `${dagId}/${fingerprint ?? 0}`;
-      if (state === 'closed') return tables.breakers.delete(key);
-      return tables.breakers.set(key, { shard, tenantId, dagId, fingerprint, state, pauseMs, openedAt, since });
-    }
-    case 'EventHeld': {
-      const { kind: _kind, eventNo, params, at: heldAt, ...held } = change;
-      const key = JSON.stringify([change.dagId, change.trigger, change.groupKey]);
-      const earlier = tables.held.get(key);
-      require(eventNo === (earlier?.eventCount ?? 0), 'events that wait are counted one by one', change);
-      const before = held.isDebounced ? [] : (earlier?.params ?? []);
-      return tables.held.set(key, { ...held, heldAt, eventCount: eventNo + 1, params: [...before, params] });
-    }
-    case 'EventsReleased': {
-      const key = JSON.stringify([change.dagId, change.trigger, change.groupKey]);
-      require(tables.held.has(key), 'events that are released have waited', change);
-      return tables.held.delete(key);
-    }
-    case 'BackfillStarted': {
-      const { shard, uid, tenantId, dagId, spec, actor } = change;
-      require(!tables.backfills.has(uid), 'unique backfill', change);
-      const fresh = { state: 'running', cursorAt: null, isDone: false, createdCount: 0, skippedCount: 0 } as const;
-      return tables.backfills.set(uid, { shard, uid, tenantId, dagId, spec, actor, ...fresh });
-    }
-    case 'BackfillMoved': {
-      const { cursorAt, createdCount, skippedCount, isDone } = change;
-      return setBackfill(tables, change, { cursorAt, createdCount, skippedCount, isDone });
-    }
-    case 'BackfillSet':
-      return setBackfill(tables, change, { state: change.state });
     case 'WorkerSilenced': {
       const { shard, workerId } = change;
       // Stored once: a second takeover gives the worker no more time (I25).
@@ -174,10 +133,4 @@ function setDag(
   const dag = tables.dags.get(change.dagId);
   if (dag === undefined) throw new Violation('a changed dag is there', change);
   tables.dags.set(change.dagId, { ...dag, ...fields(dag) });
-}
-
-function setBackfill(tables: ModelTables, change: BackfillMoved | BackfillSet, fields: Partial<BackfillRow>): void {
-  const known = tables.backfills.get(change.uid);
-  if (known === undefined) throw new Violation('a changed backfill is there', change);
-  tables.backfills.set(change.uid, { ...known, ...fields });
 }

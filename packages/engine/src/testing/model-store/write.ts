@@ -2,10 +2,13 @@
  * Turns changes into rows, one by one, in the order in which they were decided. It shares no code with the production store,
  * so the two can be compared: this is what the conformance suite expects of a store.
  */
+import { noRows } from '../../model/change/define.ts';
+import { kindOf } from '../../model/change/kinds.ts';
 import type { Change } from '../../model/change.ts';
+import { DescribedWrites } from './described.ts';
 import { type ModelTables, versionKey } from './tables.ts';
 import { require } from './violation.ts';
-import { writeRunChange } from './write-run.ts';
+import { type RunRowChange, writeRunChange } from './write-run.ts';
 import { writeShardChange } from './write-shard.ts';
 import { writeTaskChange } from './write-task.ts';
 
@@ -16,22 +19,20 @@ export function writeChanges(tables: ModelTables, changes: readonly Change[], db
 }
 
 function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
+  const kind = kindOf(change);
+  kind.tables?.(change, new DescribedWrites(tables.described, change));
+  // A kind may write nothing but rows of described tables.
+  if (kind.tables !== undefined && kind.rows === noRows) return;
   switch (change.kind) {
     case 'DagDeployed':
     case 'DagRetired':
     case 'DagRevived':
     case 'ScheduleSet':
     case 'ScheduleRemoved':
+    case 'ScheduleParked':
     case 'WindowDecided':
-    case 'KeyStored':
     case 'DeadLetterWritten':
     case 'DeadLetterClosed':
-    case 'BreakerSet':
-    case 'EventHeld':
-    case 'EventsReleased':
-    case 'BackfillStarted':
-    case 'BackfillMoved':
-    case 'BackfillSet':
     case 'WorkerSilenced':
     case 'WorkerHeardAgain':
       return writeShardChange(tables, change, dbNow);
@@ -52,7 +53,7 @@ function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
     case 'TaskMarked':
       return writeTaskChange(tables, change);
     default:
-      return writeRunChange(tables, change);
+      return writeRunChange(tables, change as RunRowChange);
   }
 }
 
@@ -70,8 +71,10 @@ function checkReferences(tables: ModelTables, change: Change): void {
         change.tenantId, 'a run has the tenant of its dag', change);
     }
     case 'KeyStored':
-      // The run of an event that waits is still to be made.
-      return require(change.operation !== 'submit' || tables.runs.has(change.runId), 'a key has its run', change);
+      // The run of an event that waits is still to be made, and so is a delayed run.
+      return require(change.operation !== 'submit' ||
+        tables.runs.has(change.runId) ||
+        [...tables.schedules.values()].some(({ name }) => name === change.uid), 'a key has its run', change);
     default:
       return;
   }

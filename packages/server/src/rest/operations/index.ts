@@ -6,9 +6,11 @@ import { backfillOperations } from './backfills.ts';
 import { dagOperations } from './dags.ts';
 import { deadLetterOperations } from './dead-letters.ts';
 import { houseOperations } from './house.ts';
+import { jobOperations } from './jobs.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
+import { tenantOperations } from './tenants.ts';
 import { webhookOperations } from './webhooks.ts';
 
 export * from './operation.ts';
@@ -18,8 +20,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...scheduleOperations,
   ...backfillOperations,
   ...runOperations,
+  ...jobOperations,
   ...deadLetterOperations,
   ...houseOperations,
+  ...tenantOperations,
   ...webhookOperations,
 ];
 

@@ -35,6 +35,7 @@ export interface Operation {
 export const GROUPS = {
   dags: 'Dags',
   runs: 'Runs, tasks and logs',
+  jobs: 'Jobs',
   letters: 'Dead letters and breakers',
   events: 'Events',
   schedules: 'Schedules',

@@ -117,7 +117,7 @@ test('a run is triggered once per key, looked at, listed, and its tasks have the
   await call('RegisterDag', { definitionJson: definition('grpc-run', [{ name: 'a', handler: 'echo' }]) });
   const request = { dag: 'grpc-run', paramsJson: '{"order":17}', priority: 'high', idempotencyKey: 'order-17' };
   const { runId } = await call('TriggerRun', request);
-  expect(await call('TriggerRun', request)).toEqual({ runId });
+  expect(await call('TriggerRun', request)).toMatchObject({ runId });
   const other = await refusal(call('TriggerRun', { ...request, paramsJson: '18' }));
   expect([other?.code, other?.metadata.get('signalbox-code')]).toEqual([
     status.ALREADY_EXISTS,
@@ -332,6 +332,33 @@ test('the place of each fault travels behind the status', async () => {
   expect(JSON.parse(String(problems))).toEqual([{ path: 'tasks[0].needs[0]', message: 'there is no task x' }]);
 });
 
+test('a delayed run, and a run with an id of the caller', async () => {
+  await call('RegisterDag', {
+    definitionJson: definition('grpc-later', [{ name: 'a', handler: 'h', queue: 'nobody' }]),
+  });
+  const runId = '1c7f7c5e-1d7c-4f0e-8a44-53f0a6a5e001';
+  const asked = { dag: 'grpc-later', runId, at: '2031-01-01T00:00:00Z' };
+  expect(await call('TriggerRun', asked)).toMatchObject({ runId, scheduledFor: '2031-01-01T00:00:00.000Z' });
+  expect(await call('TriggerRun', asked)).toMatchObject({ runId, repeated: true });
+  const { run } = await call('GetRunStatus', { runId });
+  expect(run).toMatchObject({ state: 'scheduled', scheduledFor: '2031-01-01T00:00:00.000Z' });
+  expect(await call('CancelRun', { runId })).toMatchObject({ outcome: 'cancelled' });
+});
+
+test('a job is created, listed, paused, cancelled and deleted', async () => {
+  const jobJson = JSON.stringify({ run: 'true', queue: 'nobody', every: '1h', tags: ['grpc'] });
+  const { id: jobId } = await call('CreateJob', { jobJson, idempotencyKey: 'grpc-job' });
+  expect(await call('CreateJob', { jobJson, idempotencyKey: 'grpc-job' })).toMatchObject({ id: jobId });
+  const { jobs } = await call('ListJobs', { tag: 'grpc' });
+  expect(jobs).toMatchObject([{ id: jobId, state: 'scheduled', recurring: true, tags: ['grpc'] }]);
+  expect(await call('PauseJob', { jobId })).toMatchObject({ state: 'paused' });
+  expect(await call('ResumeJob', { jobId })).toMatchObject({ state: 'scheduled' });
+  expect(await call('CancelJob', { jobId })).toMatchObject({ state: 'cancelled' });
+  expect(await call('DeleteJob', { jobId })).toEqual({ id: jobId });
+  const made = await call('CreateJobs', { jobsJson: ['{"run":"true","queue":"nobody"}', '{}'] });
+  expect(made).toMatchObject({ created: 1, items: [{ code: '' }, { id: '', code: 'BAD_REQUEST' }] });
+});
+
 test('every call wants a credential whose role may (I66)', async () => {
   const made = await rig.ask('POST', '/v1/tokens', { name: 'grpc-viewer', role: 'viewer' });
   const viewer = withToken((made.body as unknown as { token: string }).token);
@@ -345,12 +372,15 @@ test('every call wants a credential whose role may (I66)', async () => {
       name: 'x',
       event: 'x',
       workerId: 'x',
+      jobId: 'x',
+      tenant: 'x',
     };
     expect([name, (await refusal(call(name, message, { metadata: withToken('') })))?.code]).toEqual([
       name,
       status.UNAUTHENTICATED,
     ]);
-    const isRead = /^(Get|List)/.test(name);
+    // Tenants are listed by those who run the installation.
+    const isRead = /^(Get|List)/.test(name) && name !== 'ListTenants';
     const refused = await refusal(call(name, message, { metadata: viewer }));
     // An update looks first whether there is something to change.
     if (!isRead && name !== 'UpdateDag') expect([name, refused?.code]).toEqual([name, status.PERMISSION_DENIED]);

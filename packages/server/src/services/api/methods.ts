@@ -70,6 +70,21 @@ const items = (body: RestAnswer): readonly RestAnswer[] => (body.items ?? []) as
 const asJson = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
 const taskAnswer = ({ output, ...task }: RestAnswer): object => ({ ...task, outputJson: asJson(output) });
 
+const tenantPath = (message: Message): string => `/v1/tenants/${part(message, 'tenant')}`;
+const tenantAnswer = ({ reason, ...tenant }: RestAnswer): object => ({ ...tenant, reason: reason ?? '' });
+const tenantSettings = (message: Message): object => ({
+  ...(Number(message.weight ?? 0) > 0 ? { weight: Number(message.weight) } : {}),
+  ...(text(message, 'defaultPriority') === '' ? {} : { defaultPriority: text(message, 'defaultPriority') }),
+});
+
+/** A setting that may be left as it is: "true", "false" or nothing. */
+function flag(message: Message, field: string): object {
+  const value = text(message, field);
+  if (value === '') return {};
+  // What is neither is refused by REST, which says so.
+  return { [field]: value === 'true' ? true : value === 'false' ? false : value };
+}
+
 interface CountedTask {
   readonly name: string;
   readonly state: string;
@@ -157,6 +172,53 @@ const touched = ({ run, tasks, ...rest }: RestAnswer): object => ({
   tasks: ((tasks ?? []) as readonly RestAnswer[]).map((task) => ({ ...task, stopped: task.stopped ?? 0 })),
 });
 
+const jobPath = (message: Message): string => `/v1/jobs/${part(message, 'jobId')}`;
+const jobMethod = (verb: string): ApiMethod => ({
+  ask: (message) => ({ method: 'POST', path: `${jobPath(message)}/${verb}`, ...keyed(message) }),
+  answer: (body) => body,
+});
+
+const JOB_METHODS: Readonly<Record<string, ApiMethod>> = {
+  CreateJob: {
+    ask: (message) => ({
+      method: 'POST',
+      path: '/v1/jobs',
+      body: JSON.stringify(json(message, 'jobJson') ?? {}),
+      ...keyed(message),
+    }),
+    answer: (body) => body,
+  },
+  CreateJobs: {
+    ask: (message) => {
+      const jobs = [message.jobsJson as readonly string[]].flat().map((text) => json({ job: text }, 'job') ?? {});
+      return { method: 'POST', path: '/v1/jobs/batch', body: JSON.stringify({ jobs }), ...keyed(message) };
+    },
+    answer: (body) => ({
+      created: body.created,
+      items: items(body).map(({ id, error }) => {
+        const { code, detail } = (error ?? {}) as { code?: string; detail?: string };
+        return { id: id ?? '', code: code ?? '', error: detail ?? '' };
+      }),
+    }),
+  },
+  GetJob: { ask: (message) => ({ method: 'GET', path: jobPath(message) }), answer: (body) => body },
+  ListJobs: {
+    ask: (message) => ({
+      method: 'GET',
+      path: '/v1/jobs',
+      query: { ...given(message, 'tag', 'owner', 'state'), ...page(message) },
+    }),
+    answer: (body) => ({ jobs: items(body), cursor: body.cursor }),
+  },
+  PauseJob: jobMethod('pause'),
+  ResumeJob: jobMethod('resume'),
+  CancelJob: jobMethod('cancel'),
+  DeleteJob: {
+    ask: (message) => ({ method: 'DELETE', path: jobPath(message), ...keyed(message) }),
+    answer: ({ id }) => ({ id }),
+  },
+};
+
 export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   RegisterDag: { ask: deploy, answer: (body) => body },
   UpdateDag: {
@@ -196,10 +258,11 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
         params: json(message, 'paramsJson'),
         priority: text(message, 'priority') || undefined,
         until: text(message, 'until') || undefined,
+        ...given(message, 'runId', 'window', 'schedule', 'at', 'delay'),
       }),
       ...keyed(message),
     }),
-    answer: ({ id }) => ({ runId: id }),
+    answer: ({ id, repeated, scheduledFor }) => ({ runId: id, repeated: repeated === true, scheduledFor }),
   },
   GetRunStatus: {
     ask: (message) => ({ method: 'GET', path: runPath(message) }),
@@ -243,6 +306,7 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     }),
     answer: ({ id, state, outcome }) => ({ runId: id, state, outcome }),
   },
+  ...JOB_METHODS,
   ListTasks: {
     ask: (message) => ({
       method: 'GET',
@@ -327,5 +391,52 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   DrainWorker: {
     ask: (message) => ({ method: 'POST', path: `/v1/workers/${part(message, 'workerId')}/drain`, ...keyed(message) }),
     answer: ({ id }) => ({ workerId: id }),
+  },
+  ListTenants: {
+    ask: (message) => ({
+      method: 'GET',
+      path: '/v1/tenants',
+      query: { ...page(message), ...(message.deleted === true ? { deleted: 'true' } : {}) },
+    }),
+    answer: (body) => ({ tenants: items(body).map(tenantAnswer), cursor: body.cursor ?? '' }),
+  },
+  GetTenant: { ask: (message) => ({ method: 'GET', path: tenantPath(message) }), answer: tenantAnswer },
+  CreateTenant: {
+    ask: (message) => ({
+      method: 'POST',
+      path: '/v1/tenants',
+      body: JSON.stringify({
+        name: text(message, 'tenant'),
+        ...tenantSettings(message),
+        critical: message.critical === true,
+      }),
+      ...keyed(message),
+    }),
+    answer: tenantAnswer,
+  },
+  ChangeTenant: {
+    ask: (message) => ({
+      method: 'PUT',
+      path: tenantPath(message),
+      body: JSON.stringify({ ...tenantSettings(message), ...flag(message, 'critical') }),
+      ...keyed(message),
+    }),
+    answer: tenantAnswer,
+  },
+  SuspendTenant: {
+    ask: (message) => {
+      const reason = text(message, 'reason');
+      const body = JSON.stringify(reason === '' ? {} : { reason });
+      return { method: 'POST', path: `${tenantPath(message)}/suspend`, body, ...keyed(message) };
+    },
+    answer: tenantAnswer,
+  },
+  ResumeTenant: {
+    ask: (message) => ({ method: 'POST', path: `${tenantPath(message)}/resume`, body: '{}', ...keyed(message) }),
+    answer: tenantAnswer,
+  },
+  DeleteTenant: {
+    ask: (message) => ({ method: 'DELETE', path: tenantPath(message), ...keyed(message) }),
+    answer: tenantAnswer,
   },
 };

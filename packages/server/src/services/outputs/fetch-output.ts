@@ -11,11 +11,11 @@ import type { HmacTokens } from '../../ports/tokens.ts';
 import { fromDatabase } from '../../rest/errors.ts';
 import { type CallGuard, callerIn, workerIn } from '../caller.ts';
 import { refusalOf } from '../refusal.ts';
-import { proveClaim } from './claim-of.ts';
+import { proveClaim, tenantOfClaim } from './claim-of.ts';
 import type { Room } from './room.ts';
 
 export interface OutputPorts extends CallGuard {
-  readonly queries: Pick<Queries, 'readOutputs' | 'storeLargeOutput' | 'getRunSpec'>;
+  readonly queries: Pick<Queries, 'readOutputs' | 'storeLargeOutput' | 'getRunSpec' | 'tenantOfRun'>;
   readonly tokens: HmacTokens;
   readonly room: Room;
 }
@@ -30,12 +30,12 @@ export async function fetchOutput(stream: OutputServerStream, ports: OutputPorts
   stream.on('error', () => undefined);
   try {
     const caller = await callerIn(stream.metadata, ports, TAKERS);
-    const { tenantId } = caller;
     const { claim: said, token, id } = parseOutputRequest(stream.request);
     const { shard, claim } = proveClaim(said, token, workerIn(stream.metadata, caller), ports.tokens);
     const sealed = ports.tokens.open(shard, claim, id);
     if (sealed === null) throw new SignalboxError('STALE_TOKEN', { taskId: `${claim.runId}/${claim.taskNo}` });
     const outputs = unpackOutputs(sealed);
+    const tenantId = await tenantOfClaim(caller, claim, ports);
     await ports.room.within(async () => {
       const reader = new Reader(tenantId, claim.runId, ports);
       const out = new Chunks(stream);

@@ -12,7 +12,7 @@ import { largeOutputText } from '@signalbox/store';
 import { fromDatabase } from '../../rest/errors.ts';
 import { callerIn, workerIn } from '../caller.ts';
 import { refusalOf } from '../refusal.ts';
-import { proveClaim } from './claim-of.ts';
+import { proveClaim, tenantOfClaim } from './claim-of.ts';
 import type { OutputPorts } from './fetch-output.ts';
 
 const SENDERS = { may: ['worker', 'admin'], action: 'store outputs' } as const;
@@ -26,12 +26,12 @@ export async function storeOutput(
   stream.on('error', () => undefined);
   try {
     const caller = await callerIn(stream.metadata, ports, SENDERS);
-    const { tenantId } = caller;
     const workerId = workerIn(stream.metadata, caller);
     const reference = await ports.room.within(async () => {
       const { head, json } = await readParts(stream, workerId, ports);
       const { claim } = proveClaim(head.claim, head.token, workerId, ports.tokens);
       const log = ports.logger as Parameters<typeof fromDatabase>[1];
+      const tenantId = await tenantOfClaim(caller, claim, ports);
       const spec = await fromDatabase(() => ports.queries.getRunSpec(tenantId, claim.runId), log);
       // To another tenant it is as if it were not there (I65).
       if (spec === null) throw new SignalboxError('STALE_TOKEN', { taskId: `${claim.runId}/${claim.taskNo}` });

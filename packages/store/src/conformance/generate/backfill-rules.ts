@@ -41,6 +41,6 @@ export const backfillRules = {
 } satisfies Rules;
 
 function liveOne({ model, chance }: World) {
-  const live = model.backfills.filter(({ state }) => isLiveBackfill(state));
+  const live = model.rows('backfills').filter(({ state }) => isLiveBackfill(state));
   return live.length === 0 ? null : chance.one(live);
 }

@@ -34,6 +34,11 @@ export class Chance {
     return Math.floor(this.#random() * limit);
   }
 
+  uuid(): string {
+    const digits = Array.from({ length: 32 }, () => this.below(16).toString(16)).join('');
+    return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+  }
+
   one<T>(of: readonly T[]): T {
     return of[this.below(of.length)] as T;
   }

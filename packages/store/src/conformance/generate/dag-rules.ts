@@ -1,5 +1,12 @@
 /** Dags and their schedules. */
-import type { DagId, Instant, ScheduleNo, ShardNo, StoredSchedule } from '@signalbox/engine';
+import {
+  type DagId,
+  type Instant,
+  RESIDENT,
+  type ScheduleNo,
+  type ShardNo,
+  type StoredSchedule,
+} from '@signalbox/engine';
 import { dagNoOf, deployed } from '../changes.ts';
 import type { Rules } from './rule.ts';
 import { emitRun } from './run-rules.ts';
@@ -57,9 +64,9 @@ export const dagRules = {
       const origin = known?.origin ?? world.chance.one(['definition', 'api'] as const);
       const at = world.chance.tick();
       const decidedUntil = Math.max(before, at) as Instant;
-      const spec = { ...SCHEDULE, missedLimit: revision };
+      const spec = { ...SCHEDULE, missedLimit: revision, zone: world.chance.one(['UTC', 'Europe/Berlin']) };
       const fired = known?.fired ?? 0;
-      return { shard, dagId, scheduleNo, name, origin, revision, spec, decidedUntil, fired, at };
+      return { shard, dagId, scheduleNo, name, origin, revision, spec, decidedUntil, fired, dueAt: drawDue(world), at };
     },
   },
   ScheduleRemoved: {
@@ -69,6 +76,16 @@ export const dagRules = {
       if (known === null) return null;
       const { scheduleNo, name, decidedUntil } = known;
       return { shard, dagId, scheduleNo, name, decidedUntil };
+    },
+  },
+  ScheduleParked: {
+    given(world) {
+      const { shard, dagId } = world.dag();
+      const known = anyScheduleOf(world, dagId);
+      if (known === null) return null;
+      const { scheduleNo, decidedUntil } = known;
+      const later = world.chance.is(0.3) ? 1_000 : 0;
+      return { shard, dagId, scheduleNo, dueAt: drawDue(world), decidedUntil: (decidedUntil + later) as Instant };
     },
   },
   WindowDecided: {
@@ -110,6 +127,10 @@ export function deployIn(world: World, shard: ShardNo) {
   const { kind: _kind, ...given } = next;
   return given;
 }
+
+/** Several are due at one instant. */
+const drawDue = ({ chance }: World): Instant | null =>
+  chance.one([null, RESIDENT, (1_767_000_000_000 + chance.one([1, 2, 3])) as Instant]);
 
 const isRetired = ({ model }: World, dagId: number): boolean => model.dags.get(dagId as never)?.isRetired ?? false;
 

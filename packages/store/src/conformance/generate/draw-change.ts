@@ -64,9 +64,11 @@ function drawValue(name: string, coding: Coding, chance: Chance): unknown {
       return drawRecord(coding.fields, {}, chance);
     case 'list':
       return [];
-    case 'run':
     case 'uuid':
+      return chance.uuid();
     case 'json':
+      return { no: chance.below(1_000), "it's": '"\\ € {,}"' };
+    case 'run':
       throw new Error(`The field ${name} can't be drawn: its rule must give it.`);
   }
 }

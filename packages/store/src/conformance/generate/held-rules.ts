@@ -12,20 +12,20 @@ export const heldRules = {
       const { chance } = world;
       const { shard, tenantId, dagId } = world.dag();
       const [trigger, groupKey] = [chance.one(TRIGGERS), chance.one(KEYS)];
-      const open = [...world.model.held.values()].find(
-        (held) => held.dagId === dagId && held.trigger === trigger && held.groupKey === groupKey,
-      );
+      const open = world.model
+        .rows('heldEvents')
+        .findLast((held) => held.dagId === dagId && held.trigger === trigger && held.groupKey === groupKey);
       if (open === undefined) return { shard, tenantId, dagId, trigger, groupKey, uid: newUid(shard), eventNo: 0 };
-      const { uid, isDebounced, openedAt, actor, eventCount: eventNo } = open;
-      return { shard, tenantId, dagId, trigger, groupKey, uid, isDebounced, openedAt, actor, eventNo };
+      const { uid, isDebounced, actor } = open;
+      return { shard, tenantId, dagId, trigger, groupKey, uid, isDebounced, actor, eventNo: open.eventNo + 1 };
     },
   },
   EventsReleased: {
     given(world) {
-      const open = [...world.model.held.values()];
+      const open = world.model.rows('heldEvents');
       if (open.length === 0) return null;
-      const { shard, dagId, trigger, groupKey, uid, eventCount } = world.chance.one(open);
-      return { shard, dagId, trigger, groupKey, uid, eventCount };
+      const { shard, dagId, trigger, groupKey, uid } = world.chance.one(open);
+      return { shard, dagId, trigger, groupKey, uid };
     },
   },
 } satisfies Rules;

@@ -41,6 +41,12 @@ export const runRules = {
       return run === null ? null : { runId: run.runId };
     },
   },
+  RunYielded: {
+    given(world) {
+      const run = world.run(({ phase, admitted }) => phase === 'open' && admitted);
+      return run === null ? null : { runId: run.runId };
+    },
+  },
   RunStruck: {
     given(world) {
       const run = world.run(({ phase, admitted, strikes }) => phase !== 'ended' && admitted && strikes < 2);

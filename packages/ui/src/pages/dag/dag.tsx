@@ -15,13 +15,15 @@ import { successRate } from '../dags/figures.ts';
 import { DagLabels } from '../dags/labels.tsx';
 import { ScheduleSwitch } from '../dags/schedule-switch.tsx';
 import { RunList } from '../runs/runs.tsx';
-import { Schedule } from './schedule.tsx';
 import { Settings } from './settings.tsx';
 import { Versions } from './versions.tsx';
 
 const DagGraph = lazy(async () => ({ default: (await import('./dag-graph.tsx')).DagGraph }));
 const Grid = lazy(async () => ({ default: (await import('./grid.tsx')).Grid }));
 const History = lazy(async () => ({ default: (await import('./history.tsx')).History }));
+const DagSchedules = lazy(async () => ({ default: (await import('../schedules/dag-schedules.tsx')).DagSchedules }));
+const Triggers = lazy(async () => ({ default: (await import('../triggers/triggers.tsx')).Triggers }));
+const Backfills = lazy(async () => ({ default: (await import('../backfills/backfills.tsx')).Backfills }));
 const Code = lazy(async () => ({ default: (await import('./code.tsx')).Code }));
 
 const TABS: readonly Tab[] = [
@@ -29,7 +31,9 @@ const TABS: readonly Tab[] = [
   { key: 'grid', label: 'Grid' },
   { key: 'graph', label: 'Graph' },
   { key: 'history', label: 'History' },
-  { key: 'schedule', label: 'Schedule' },
+  { key: 'schedules', label: 'Schedules' },
+  { key: 'triggers', label: 'Triggers' },
+  { key: 'backfills', label: 'Backfills' },
   { key: 'versions', label: 'Versions' },
   { key: 'code', label: 'Code' },
   { key: 'settings', label: 'Settings' },
@@ -144,8 +148,12 @@ function TabBody({ dag }: { readonly dag: DagDetails }) {
       return <DagGraph dag={dag} />;
     case 'history':
       return <History dag={dag.name} />;
-    case 'schedule':
-      return <Schedule dag={dag} />;
+    case 'schedules':
+      return <DagSchedules dag={dag} />;
+    case 'triggers':
+      return <Triggers dag={dag} />;
+    case 'backfills':
+      return <Backfills dag={dag.name} />;
     case 'versions':
       return <Versions dag={dag.name} />;
     case 'code':

@@ -4,6 +4,18 @@ import { span } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Card } from '../../parts/page.tsx';
 
+const spanOf = (ms: number | null | undefined): string | null => (ms == null ? null : span(ms));
+
+function memoryText({ memoryBytes, onResource }: TaskSpecView['limits']): string | null {
+  if (memoryBytes === undefined) return null;
+  if (onResource === undefined) return mebibytes(memoryBytes);
+  return `${mebibytes(memoryBytes)}; after it ran out, ×${onResource.factor} up to ${mebibytes(onResource.maxBytes)}`;
+}
+
+/** As definitions write it: `512 MiB`. */
+const mebibytes = (bytes: number): string =>
+  bytes >= 2 ** 30 ? `${Number((bytes / 2 ** 30).toFixed(2))} GiB` : `${Number((bytes / 2 ** 20).toFixed(1))} MiB`;
+
 export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecView; readonly title?: string }) {
   const { retries } = task;
   const facts: readonly (readonly [string, string | null])[] = [
@@ -16,7 +28,12 @@ export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecV
     ['Group', task.group],
     ['Role', task.role === 'task' ? null : task.role],
     ['Runs the DAG', task.child?.dag ?? null],
-    ['Timeout', task.timeoutMs === null ? null : span(task.timeoutMs)],
+    ['Timeout', spanOf(task.timeoutMs)],
+    ['Memory', memoryText(task.limits)],
+    ['In the queue at most', spanOf(task.limits.queueTimeoutMs)],
+    ['All attempts together', spanOf(task.limits.totalTimeoutMs)],
+    ['Counts as slow after', spanOf(task.limits.softTimeoutMs)],
+    ['Counts as stuck without progress for', spanOf(task.limits.stuckMs)],
     [
       'Attempts',
       `${retries.maxAttempts}, first backoff ${span(retries.baseMs)}, then ×${retries.factor} up to ${span(retries.maxMs)}`,

@@ -22,7 +22,7 @@ export function ScheduleSwitch({ dag, paused, small = false }: SwitchProps) {
     onSuccess: async () => {
       tell(`The schedule of ${dag} ${paused ? 'goes on' : 'is paused'}.`);
       await client.invalidateQueries({
-        predicate: ({ queryKey }) => ['dags', 'dag', 'schedules'].includes(String(queryKey[0])),
+        predicate: ({ queryKey }) => ['dag-chunk', 'dag', 'schedules', 'schedule-pages'].includes(String(queryKey[0])),
       });
     },
     onError: fail,

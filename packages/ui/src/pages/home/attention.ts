@@ -37,7 +37,7 @@ export interface Facts {
 }
 
 /** A firing is decided within a second or two; a minute late means that something holds the scheduler up. */
-const LATE_MS = 60_000;
+export const LATE_MS = 60_000;
 const LOW_SHARE = 0.05;
 const LOW_BYTES = 1e9;
 

@@ -12,9 +12,9 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ApiError } from '../../api/client.ts';
 import {
+  anyDagQuery,
   breakersQuery,
   columnsQuery,
-  dagsQuery,
   deadLetterGroupsQuery,
   delaysQuery,
   nodesQuery,
@@ -32,7 +32,7 @@ import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { RunTable } from '../../parts/run-table.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
 import { StateIcon } from '../../parts/state.tsx';
-import { attentionOf } from './attention.ts';
+import { attentionOf, LATE_MS } from './attention.ts';
 import { DelayChart } from './delay-chart.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { OutcomeChart } from './outcome-chart.tsx';
@@ -43,7 +43,7 @@ const LATEST = 50;
 const DAY_MS = 86_400_000;
 
 export function HomePage() {
-  const dags = useQuery(dagsQuery());
+  const hasDags = useQuery(anyDagQuery()).data;
   const open = useQuery(runsQuery({ state: 'open', limit: 50 }));
   const queued = useQuery(runsQuery({ state: 'queued', limit: 50 }));
   const latest = useQuery(runsQuery({ limit: LATEST }));
@@ -72,7 +72,7 @@ export function HomePage() {
     waiting,
     schedules: schedules.data?.items ?? [],
   });
-  if (dags.data?.length === 0) return <FirstSteps />;
+  if (hasDags === false) return <FirstSteps />;
   return (
     <Page title="Home" name="Signalbox">
       {attention.length > 0 && (
@@ -112,7 +112,7 @@ export function HomePage() {
                 items.length === 0 ? (
                   <Empty title="Nothing runs at the moment." />
                 ) : (
-                  <RunTable runs={items.slice(0, 10)} />
+                  <RunTable runs={items.slice(0, 10)} isBrief />
                 )
               }
             </Loaded>
@@ -127,7 +127,7 @@ export function HomePage() {
                     </span>
                   </Empty>
                 ) : (
-                  <RunTable runs={items.filter(({ state }) => state === 'ended').slice(0, 12)} />
+                  <RunTable runs={items.filter(({ state }) => state === 'ended').slice(0, 12)} isBrief />
                 )
               }
             </Loaded>
@@ -230,6 +230,7 @@ function LetterGroupList({ groups }: { readonly groups: readonly DeadLetterGroup
 }
 
 function Firings({ schedules }: { readonly schedules: SchedulePage['items'] }) {
+  const now = useNow();
   const next = schedules
     .filter(({ nextAt }) => nextAt !== null)
     .sort((a, b) => (a.nextAt ?? '').localeCompare(b.nextAt ?? ''))
@@ -253,6 +254,7 @@ function Firings({ schedules }: { readonly schedules: SchedulePage['items'] }) {
               <span className="small faint">{cronWords(fires)}</span>
             </span>
             <span className="right small">
+              {nextAt !== null && now - Date.parse(nextAt) > LATE_MS && <span className="chip bad">late</span>}{' '}
               <Time at={nextAt} zone={zone} />
               <br />
               <span className="faint">

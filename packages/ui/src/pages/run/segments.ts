@@ -17,9 +17,10 @@ interface Frame {
   readonly nowMs: number;
 }
 
-/** With all attempts where they are known, else the last one alone. */
-export function segmentsOf(row: TaskRow, task: TaskView | undefined, frame: Frame): Segment[] {
-  if (task === undefined) return attemptOf(row.attempt, row, frame, row.state);
+/** With all attempts where they are known, else the last one alone; each after the time that the task waited for it. */
+export function segmentsOf(row: TaskRow, task: TaskView | undefined, readyMs: number, frame: Frame): Segment[] {
+  if (task === undefined) return [...waitOf(readyMs, row.claimedMs), ...attemptOf(row.attempt, row, frame, row.state)];
+  let sinceMs = readyMs;
   return task.attempts.flatMap((attempt) => {
     const after = (at: string | null) => (at === null ? null : Date.parse(at) - frame.start);
     const times = {
@@ -27,8 +28,26 @@ export function segmentsOf(row: TaskRow, task: TaskView | undefined, frame: Fram
       startedMs: after(attempt.startedAt),
       endedMs: after(attempt.endedAt),
     };
-    return attemptOf(attempt.attempt, times, frame, attempt.outcome ?? 'running');
+    // A speculative attempt begins beside the other one.
+    const waited = attempt.speculative ? [] : waitOf(sinceMs, times.claimedMs);
+    sinceMs = times.endedMs ?? sinceMs;
+    return [...waited, ...attemptOf(attempt.attempt, times, frame, attempt.outcome ?? 'running')];
   });
+}
+
+function waitOf(fromMs: number, toMs: number | null): Segment[] {
+  if (toMs === null || toMs <= fromMs) return [];
+  return [{ kind: 'wait', fromMs, toMs, state: 'ready', label: `Waited for ${span(toMs - fromMs)}` }];
+}
+
+/** When the last of the tasks that each one needs had ended; 0 for one that needs none. */
+export function readyTimes(rows: readonly TaskRow[], edges: readonly number[]): number[] {
+  const ready = rows.map(() => 0);
+  for (let i = 0; i < edges.length; i += 2) {
+    const [need, task] = [edges[i] as number, edges[i + 1] as number];
+    ready[task] = Math.max(ready[task] ?? 0, rows[need]?.endedMs ?? 0);
+  }
+  return ready;
 }
 
 interface Times {

@@ -19,12 +19,6 @@ export function timelineOf(run: RunSummary, tasks: readonly TaskView[]): Happeni
   if (run.reopenedAt !== null)
     add(run.reopenedAt, 'open', null, `Opened again by ${actorName(run.reopenedBy ?? 'somebody')}.`);
   if (run.paused !== null) add(run.paused.since, 'paused', null, `Paused by ${actorName(run.paused.by)}.`);
-  add(
-    run.endedAt,
-    run.outcome ?? 'ended',
-    null,
-    `Ended: ${run.outcome ?? 'no outcome'}${run.reason === 'timeout' ? ', because its time was over' : ''}.`,
-  );
   for (const task of tasks) {
     for (const { attempt, worker, claimedAt, startedAt, endedAt, outcome, error, speculative } of task.attempts) {
       const which = `attempt ${attempt}${speculative ? ' (speculative)' : ''}`;
@@ -48,5 +42,12 @@ export function timelineOf(run: RunSummary, tasks: readonly TaskView[]): Happeni
     if (task.paused !== null) add(task.paused.since, 'paused', task.name, `paused by ${actorName(task.paused.by)}.`);
     if (task.slowAt !== null) add(task.slowAt, 'retrying', task.name, 'takes longer than its soft timeout.');
   }
+  // Last: what ends with the run comes before its end within the same millisecond.
+  add(
+    run.endedAt,
+    run.outcome ?? 'ended',
+    null,
+    `Ended: ${run.outcome ?? 'no outcome'}${run.reason === 'timeout' ? ', because its time was over' : ''}.`,
+  );
   return found.sort((a, b) => a.at.localeCompare(b.at));
 }

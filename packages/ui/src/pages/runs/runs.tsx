@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { runPagesQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
+import { shortId } from '../../parts/format.ts';
 import { Card, Empty, Failed, Page } from '../../parts/page.tsx';
 import { RunTable } from '../../parts/run-table.tsx';
 
@@ -8,6 +9,7 @@ const FILTERS: readonly (readonly [string, string, { state?: string; outcome?: s
   ['all', 'All', {}],
   ['open', 'Running', { state: 'open' }],
   ['queued', 'Queued', { state: 'queued' }],
+  ['scheduled', 'Scheduled', { state: 'scheduled' }],
   ['failed', 'Failed', { outcome: 'failed' }],
   ['succeeded', 'Succeeded', { outcome: 'succeeded' }],
   ['cancelled', 'Cancelled', { outcome: 'cancelled' }],
@@ -28,7 +30,8 @@ export function RunList({ dag }: { readonly dag?: string }) {
   const key = search.state ?? 'all';
   const filter = FILTERS.find(([name]) => name === key)?.[2] ?? {};
   const wanted = dag ?? (search.dag === '' ? undefined : search.dag);
-  const pages = useInfiniteQuery(runPagesQuery({ ...filter, dag: wanted }));
+  const { backfill } = search;
+  const pages = useInfiniteQuery(runPagesQuery({ ...filter, dag: wanted, backfill }));
   const runs = pages.data?.pages.flatMap(({ items }) => items);
   return (
     <>
@@ -58,6 +61,11 @@ export function RunList({ dag }: { readonly dag?: string }) {
             </button>
           ))}
         </div>
+        {backfill !== undefined && (
+          <button type="button" className="button" onClick={() => change({ backfill: undefined })}>
+            Runs of backfill {shortId(backfill)} ✕
+          </button>
+        )}
       </div>
       <Card flush>
         {runs === undefined ? (

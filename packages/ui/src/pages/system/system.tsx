@@ -4,7 +4,9 @@ import { useRights, useSession } from '../../api/session.tsx';
 import { actorName, bytes } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
+import { Webhooks } from '../triggers/webhooks.tsx';
 import { Tokens } from './tokens.tsx';
+import { Zones } from './zones.tsx';
 
 const SHARDS = 64;
 
@@ -23,9 +25,11 @@ export function SystemPage() {
     >
       <Servers />
       <StorageCard />
+      <Zones />
       {isAdmin ? (
         <>
           <Tokens />
+          <Webhooks />
           <Audit />
         </>
       ) : (

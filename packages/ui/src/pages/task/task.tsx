@@ -3,9 +3,10 @@ import { TASK_STATES } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import { RunWithNewest, useNewestVersion } from '../../actions/run-with-newest.tsx';
 import { TaskActions } from '../../actions/task-actions.tsx';
 import { seg } from '../../api/client.ts';
-import { columnsQuery, shapeQuery, taskQuery, versionQuery } from '../../api/queries.ts';
+import { columnsQuery, shapeQuery, taskQuery, versionQuery, workersQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { plural, shortId } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
@@ -57,11 +58,22 @@ export function TaskPage() {
           {name} <State state={task.data.state} />
         </>
       }
-      actions={<TaskActions runId={id} task={task.data} />}
+      actions={
+        <>
+          {run !== undefined && <WithFix run={run} isFailed={task.data.state === 'failed'} />}
+          <TaskActions runId={id} task={task.data} />
+        </>
+      }
     >
       <TaskBody runId={id} task={task.data} />
     </Page>
   );
+}
+
+/** The cause is found here, so the way on is here too. */
+function WithFix({ run, isFailed }: { readonly run: RunColumns; readonly isFailed: boolean }) {
+  const newest = useNewestVersion(run, isFailed);
+  return newest > run.version ? <RunWithNewest run={run} newest={newest} /> : null;
 }
 
 function TaskBody({ runId, task }: { readonly runId: string; readonly task: TaskView }) {
@@ -99,6 +111,7 @@ function TaskBody({ runId, task }: { readonly runId: string; readonly task: Task
         </nav>
       )}
       {attempt !== undefined && <Attempt key={attempt.attempt} runId={runId} task={task.name} attempt={attempt} />}
+      {task.inputs !== undefined && <Inputs inputs={task.inputs} />}
       {task.output !== null && (
         <Card title="Output">
           <Json value={task.output} />
@@ -148,10 +161,7 @@ function Attempt({
           </span>
           {attempt.worker !== null && (
             <span>
-              Worker{' '}
-              <Link to="/workers" className="mono">
-                {attempt.worker.slice(0, 8)}
-              </Link>
+              Worker <WorkerLink id={attempt.worker} />
             </span>
           )}
           {attempt.code !== null && (
@@ -183,13 +193,45 @@ function Attempt({
   );
 }
 
-/** What it is and what goes into it, as the version of this run says. */
+/** What its last attempt was given. */
+function Inputs({ inputs }: { readonly inputs: NonNullable<TaskView['inputs']> }) {
+  return (
+    <Card title="Input">
+      <div className="stack">
+        {inputs.map(({ name, value, unresolved }) => (
+          <div key={name} className="stack tight">
+            <h3 className="mono">{name}</h3>
+            {unresolved === null ? (
+              <Json value={value} />
+            ) : (
+              <p className="soft small">
+                <code>{unresolved}</code> is not shown here: it is large, made of all items of a map, or does not exist.
+              </p>
+            )}
+          </div>
+        ))}
+      </div>
+    </Card>
+  );
+}
+
+/** What it is, as the version of this run says. */
 function Definition({ runId, name }: { readonly runId: string; readonly name: string }) {
   const run = useQuery(columnsQuery(runId)).data;
   const version = useQuery({ ...versionQuery(run?.dag ?? '', run?.version ?? 0), enabled: run !== undefined }).data;
   const plain = name.replace(/(\[\d+\])+$/, '');
   const spec = version?.tasks.find((one) => one.name === plain);
-  return spec === undefined ? null : <TaskSpec task={spec} title="Definition and input" />;
+  return spec === undefined ? null : <TaskSpec task={spec} title="Definition" />;
+}
+
+/** By its name while it is connected. */
+function WorkerLink({ id }: { readonly id: string }) {
+  const name = useQuery(workersQuery()).data?.items.find((worker) => worker.id === id)?.name;
+  return (
+    <Link to="/workers" search={{ worker: id } as never} className={name === undefined ? 'mono' : undefined} title={id}>
+      {name ?? id.slice(0, 8)}
+    </Link>
+  );
 }
 
 const SHOWN_NEEDS = 12;

@@ -1,0 +1,36 @@
+/** Claims a task for a slot on loan: the slot is used up, and the tenant's share of the group is charged. */
+import type { TaskSlot } from '../../model/ids.ts';
+import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
+import type { OfferGroup } from '../../tables/queue/offer-group.ts';
+import { BACKFILL } from '../../tables/run/run-table.ts';
+import type { State } from '../../tables/state.ts';
+import type { Offer } from '../../tables/worker/worker-table.ts';
+import type { Recorder } from '../recorder.ts';
+import { claimAttempt } from './claim-attempt.ts';
+
+interface SlotClaim {
+  readonly group: OfferGroup;
+  readonly offer: Offer;
+  readonly slot: TaskSlot;
+  readonly kind?: 'leading' | 'speculative';
+}
+
+export function claimSlot(recorder: Recorder, { group, offer, slot, kind = 'leading' }: SlotClaim): void {
+  offer.free -= 1;
+  claimAttempt(recorder, slot, offer.worker, kind);
+  group.offers.passTurn();
+  if (group.isShared) charge(recorder.state, group, slot);
+}
+
+function charge(state: State, group: OfferGroup, slot: TaskSlot): void {
+  const { attempts, runs, tasks } = state;
+  const run = tasks.run[slot]!;
+  const priority = runs.has(run, BACKFILL) ? BACKFILL_LANES : runs.priority[run]!;
+  const flow = group.flowOf(runs.versionOf(run).dag.tenantId, priority);
+  if (flow === undefined) return;
+  group.charge(flow, state.mono);
+  // The newest attempt of the task: a speculative one comes second.
+  const leading = tasks.attempt[slot]!;
+  const beside = attempts.nextOfTask[leading]!;
+  attempts.flows.set(beside >= 0 ? beside : leading, flow);
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import type { Instant } from '../../model/ids.ts';
+import type { ZoneData } from '../../model/schedule/zone.ts';
+import { START } from '../../testing/node.ts';
+import { type Scenario, scenario } from '../../testing/scenario.ts';
+import { every, job } from '../../testing/specs.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const hourly = every('0 * * * *');
+const settings = { horizonMs: 10 * MINUTE };
+
+const inMemory = (box: Scenario) => [...box.state.schedules.values()].map(({ name }) => name).sort();
+const decided = (box: Scenario) =>
+  box.node.store.windows.map(
+    ({ name, firesAt, skipped }) => `${name} ${(firesAt - START) / MINUTE} ${skipped ?? 'run'}`,
+  );
+
+describe('a schedule that is not due soon', () => {
+  test('is in the database only, comes back before it is due, and fires each window once (I1, I2)', () => {
+    const box = scenario({ dag: job(), runs: 0, settings });
+    box.createSchedules({ far: hourly, near: every('* * * * *', { missed: 'skip' }) });
+    box.advance('5m');
+    expect(inMemory(box)).toEqual(['near']);
+    box.advance('48m');
+    expect(inMemory(box)).toEqual(['far', 'near']);
+    box.advance('3h');
+    expect(decided(box).filter((window) => window.startsWith('far'))).toEqual([
+      'far 60 run',
+      'far 120 run',
+      'far 180 run',
+    ]);
+    expect(decided(box).filter((window) => window.startsWith('near'))).toHaveLength(233);
+  });
+
+  test('one that fires often writes no due time', () => {
+    const box = scenario({ dag: job({ schedule: every('* * * * *') }), settings });
+    box.advance('30m');
+    expect(box.changes('ScheduleParked')).toEqual([]);
+  });
+
+  test('is found by a new owner, at whatever moment the old one is lost', () => {
+    for (const at of [1, 49, 52, 58, 60, 61]) {
+      const box = scenario({ dag: job({ schedule: hourly }), settings });
+      box.node.advance(at * MINUTE);
+      box.killOwner('3s').advance('125m');
+      const expected = ['default 60 run', 'default 120 run', 'default 180 run'];
+      expect(decided(box)).toEqual(expected.filter((window) => Number(window.split(' ')[1]) <= at + 125));
+    }
+  });
+
+  test('is found by each command that names it (I6)', () => {
+    const box = scenario({ dag: job(), runs: 0, settings });
+    box.createSchedules({ one: hourly, two: hourly, three: hourly });
+    box.advance('1m');
+    expect(inMemory(box)).toEqual([]);
+    expect(box.createSchedules({ one: hourly })).toMatchObject({ ok: true });
+    expect(box.createSchedules({ one: every('5 * * * *') })).toMatchObject({ code: 'SCHEDULE_EXISTS' });
+    expect(box.editSchedule('one', every('30 * * * *'))).toMatchObject({ ok: true });
+    expect(box.pause(true, 'two')).toMatchObject({ ok: true });
+    expect(box.deleteSchedule('three')).toMatchObject({ ok: true });
+    expect(box.deleteSchedule('three')).toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
+    expect(box.tryDeploy(job({ schedule: null, timeoutMs: 5 }))).toMatchObject({ ok: true });
+    box.advance('70m');
+    box.pause(false, 'two');
+    expect(decided(box)).toEqual(['one 30 run', 'two 60 run']);
+    expect(box.retire()).toMatchObject({ ok: true });
+    expect(box.node.store.schedules).toEqual([]);
+  });
+
+  test('one that was removed in a batch in flight is not taken in again', () => {
+    const box = scenario({ dag: job(), runs: 0, settings });
+    box.createSchedules({ one: every('2 * * * *') });
+    box.advance('1m');
+    box.hold();
+    box.deleteSchedule('one');
+    box.createSchedules({ one: every('3 * * * *') });
+    box.settle().advance('5m');
+    expect(decided(box)).toEqual(['one 3 run']);
+  });
+
+  test('thousands that are due in one millisecond come page by page, and none is lost (I2)', () => {
+    const box = scenario({ dag: job(), runs: 0, settings, audit: false });
+    const many = Object.fromEntries(Array.from({ length: 2_500 }, (_, no) => [`s${no}`, hourly]));
+    box.createSchedules(many);
+    box.advance('61m');
+    expect(box.node.store.windows).toHaveLength(2_500);
+    box.killOwner().advance('60m');
+    expect(box.node.store.windows).toHaveLength(5_000);
+    expect(box.state.schedules.size).toBe(0);
+  });
+
+  test('runs that wait by its policy keep it in memory (I7)', () => {
+    const box = scenario({ dag: job(), runs: 0, settings });
+    box.createSchedules({ one: every('0 * * * *', { ifRunning: 'queue_all' }) });
+    box.advance('1m').killOwner();
+    expect(inMemory(box)).toEqual(['one']);
+  });
+});
+
+/** A zone whose clock is ahead by so many hours. */
+function moving() {
+  const zone = { hours: 1, version: 'a' };
+  const zoneData = (name: string, from: Instant, until: Instant): ZoneData => {
+    const span = { fromMs: from - 10 * 24 * HOUR, untilMs: until + 10 * 24 * HOUR };
+    const initialOffsetMs = name === 'UTC' ? 0 : zone.hours * HOUR;
+    return { zone: name, tzVersion: zone.version, initialOffsetMs, transitions: [], ...span };
+  };
+  return { zone, settings: { ...settings, zoneData, zoneVersion: () => zone.version } };
+}
+
+describe('newer zone data', () => {
+  test('moves due times of schedules that are in the database only, also where the owner is lost meanwhile (I3)', () => {
+    const { zone, settings: own } = moving();
+    const box = scenario({ dag: job(), runs: 0, settings: own, audit: false });
+    const wall = every('0 12 * * *', { zone: 'X' });
+    const many = Object.fromEntries(Array.from({ length: 1_200 }, (_, no) => [`s${no}`, wall]));
+    box.createSchedules({ ...many, utc: every('0 12 * * *') });
+    box.advance('1m');
+    expect(box.changes('ZonesApplied')).toMatchObject([{ version: 'a' }]);
+    Object.assign(zone, { hours: 3, version: 'b' });
+    box.killOwner();
+    box.killOwner();
+    expect(box.changes('ZonesApplied').map(({ version }) => version)).toEqual(['a', 'b']);
+    const moved = box.changes('ScheduleParked');
+    expect([moved.length, new Set(moved.map(({ dueAt }) => dueAt))]).toEqual([1_200, new Set([START + 9 * HOUR])]);
+    box.node.wall = (START + 8 * HOUR + 58 * MINUTE) as Instant;
+    box.node.state.lookedAt = box.node.wall;
+    box.advance('5m');
+    box.node.wall = (START + 11 * HOUR + 58 * MINUTE) as Instant;
+    box.node.state.lookedAt = box.node.wall;
+    box.advance('5m');
+    expect(new Set(decided(box))).toEqual(
+      new Set([...Object.keys(many).map((name) => `${name} 540 run`), 'utc 720 run']),
+    );
+    expect(box.node.store.windows).toHaveLength(1_201);
+  });
+
+  test('that moves a time later costs no change; the schedule is parked again when it is fetched', () => {
+    const { zone, settings: own } = moving();
+    const box = scenario({ dag: job(), runs: 0, settings: own });
+    box.createSchedules({ one: every('0 12 * * *', { zone: 'X' }) });
+    box.advance('1m');
+    Object.assign(zone, { hours: 0, version: 'b' });
+    box.killOwner().advance('13h');
+    expect(decided(box)).toEqual(['one 720 run']);
+  });
+});

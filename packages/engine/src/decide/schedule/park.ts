@@ -1,0 +1,149 @@
+/**
+ * Keeps in the database what is not due soon. `dueAt` of a stored schedule is never later than its next window, so nothing is
+ * missed; where it is earlier the schedule is fetched, and parked again.
+ */
+import { restoreSchedule } from '../../apply/restore.ts';
+import { RESIDENT } from '../../model/change/schedule.ts';
+import type { ScheduleSpec } from '../../model/dag/spec.ts';
+import { type Instant, type ShardNo, scheduleIdOf } from '../../model/ids.ts';
+import { zoneOf } from '../../model/schedule/zone-of.ts';
+import type { DueRange, Need, Seen, StoredSchedule } from '../../model/stored.ts';
+import { dueAtOf, endOfInstant, useSchedule } from '../../tables/schedule/due.ts';
+import { makeSchedule, type Schedule } from '../../tables/schedule/schedule.ts';
+import type { State } from '../../tables/state.ts';
+import type { Recorder } from '../recorder.ts';
+
+/** How many schedules one step takes in. */
+const PER_STEP = 1_000;
+/** The version of zone data that never changes. */
+const FIXED = '';
+
+/** When a schedule that is about to be set is due. */
+export function dueAtOfNew(recorder: Recorder, stored: Omit<StoredSchedule, 'dueAt'>): Instant | null {
+  const dueAt = dueAtOf(recorder.state, makeSchedule({ ...stored, dueAt: null }));
+  stampZones(recorder, stored.shard, stored.spec, dueAt);
+  return dueAt;
+}
+
+/** After its windows are decided, or after it was fetched: it leaves memory unless it is due soon. */
+export function parkIfFar(recorder: Recorder, schedule: Schedule): void {
+  const { state } = recorder;
+  if (state.schedules.get(schedule.id) !== schedule || schedule.timetable === null) return;
+  const dueAt = dueAtOf(state, schedule);
+  if (dueAt === schedule.dueAt || isSoonEnough(state, schedule, dueAt)) return;
+  park(recorder, schedule, dueAt);
+}
+
+/** It stays in memory, and its row says so early enough. So a schedule that fires each minute does not write its row anew. */
+function isSoonEnough({ shards }: State, schedule: Schedule, dueAt: Instant | null): boolean {
+  if (dueAt === null || dueAt === RESIDENT || schedule.dueAt === null) return false;
+  return schedule.dueAt <= dueAt && dueAt <= shards.get(schedule.shard)!.nearUntil;
+}
+
+function park(recorder: Recorder, schedule: Schedule, dueAt: Instant | null): void {
+  const { shard, dagId, scheduleNo, decidedUntil, spec } = schedule;
+  stampZones(recorder, shard, spec, dueAt);
+  const at = recorder.state.now;
+  recorder.record({ kind: 'ScheduleParked', shard, dagId, scheduleNo, dueAt, decidedUntil, at });
+}
+
+/** Before a due time is stored that depends on zone data, the shard says on which. */
+function stampZones(recorder: Recorder, shard: ShardNo, spec: ScheduleSpec, dueAt: Instant | null): void {
+  const { state } = recorder;
+  if (dueAt === null || dueAt === RESIDENT || zoneOf(spec) === null) return;
+  if (state.shards.get(shard)?.zoneVersion !== null) return;
+  recorder.record({ kind: 'ZonesApplied', shard, version: zoneVersion(state), at: state.now });
+}
+
+function zoneVersion({ settings }: State): string {
+  return settings.zoneVersion?.() ?? FIXED;
+}
+
+/** What the next tick fetches: schedules that are due soon, and those whose due times are of other zone data. */
+export function parkedNeeds(state: State): readonly Need[] {
+  const needs: Need[] = [];
+  const ranges = rangesToWalk(state);
+  if (ranges.length > 0) needs.push({ kind: 'due', ranges, limit: PER_STEP });
+  const moved = shardToMove(state);
+  if (moved !== null) needs.push({ kind: 'zoned', shard: moved.shard, after: moved.zonedAfter, limit: PER_STEP });
+  return needs;
+}
+
+function rangesToWalk({ shards, now, settings }: State): DueRange[] {
+  const [soon, until] = [now + settings.horizonMs / 2, (now + settings.horizonMs) as Instant];
+  const ranges: DueRange[] = [];
+  for (const { shard, nearUntil, nearAfter } of shards.values()) {
+    if (nearUntil < soon) ranges.push({ shard, after: nearAfter, until });
+  }
+  return ranges;
+}
+
+function shardToMove(state: State) {
+  const version = zoneVersion(state);
+  for (const shard of state.shards.values()) {
+    if (shard.zoneVersion !== null && shard.zoneVersion !== version) return shard;
+  }
+  return null;
+}
+
+/** When the next slice of the future must be fetched; null without any shard. */
+export function nextWalkAt({ shards, settings }: State): number | null {
+  let first: number | null = null;
+  for (const { nearUntil } of shards.values()) if (first === null || nearUntil < first) first = nearUntil;
+  return first === null ? null : first - settings.horizonMs / 2 + 1;
+}
+
+export function isMoveDue(state: State): boolean {
+  return shardToMove(state) !== null;
+}
+
+/** The slice of the future that is in memory ends too soon. */
+export function isWalkDue(state: State): boolean {
+  return (nextWalkAt(state) ?? Number.POSITIVE_INFINITY) <= state.now;
+}
+
+/** Takes in what was fetched. What is in memory is newer, and stays. */
+export function absorbSchedules(recorder: Recorder, { schedules, due, zoned }: Seen): void {
+  const { state } = recorder;
+  const taken = schedules.flatMap((stored) => takeIn(state, stored) ?? []);
+  for (const { shard: no, until, last } of due) {
+    const shard = state.shards.get(no);
+    if (shard === undefined) continue;
+    // Others may be due in the same millisecond as the last one.
+    const nearUntil = last === null ? until : ((last.dueAt - 1) as Instant);
+    shard.nearUntil = Math.max(shard.nearUntil, nearUntil) as Instant;
+    shard.nearAfter = last ?? endOfInstant(until);
+  }
+  for (const schedule of taken) parkIfFar(recorder, schedule);
+  if (zoned !== null) moveZoned(recorder, zoned);
+}
+
+function takeIn(state: State, stored: StoredSchedule): Schedule | null {
+  const id = scheduleIdOf(stored);
+  if (!state.shards.has(stored.shard) || state.recentlyRemoved.has(id)) return null;
+  const known = state.schedules.get(id);
+  const schedule = known ?? restoreSchedule(state, stored);
+  useSchedule(state, schedule);
+  return known === undefined ? schedule : null;
+}
+
+/**
+ * Newer zone data moves wall times. A due time that comes earlier by it is stored; one that comes later is found when the
+ * schedule is fetched. A page per step, so that other work goes on; a new owner begins again (I3).
+ */
+function moveZoned(recorder: Recorder, { shard: no, schedules, isLast }: NonNullable<Seen['zoned']>): void {
+  const { state } = recorder;
+  const shard = state.shards.get(no);
+  if (shard === undefined || shard.zoneVersion === zoneVersion(state)) return;
+  for (const stored of schedules) {
+    takeIn(state, stored);
+    const schedule = state.schedules.get(scheduleIdOf(stored));
+    if (schedule === undefined || schedule.timetable === null) continue;
+    const dueAt = dueAtOf(state, schedule);
+    const isLate = schedule.dueAt === null ? dueAt !== null : dueAt !== null && dueAt < schedule.dueAt;
+    if (isLate) park(recorder, schedule, dueAt);
+  }
+  const last = schedules.at(-1);
+  if (isLast) recorder.record({ kind: 'ZonesApplied', shard: no, version: zoneVersion(state), at: state.now });
+  else if (last !== undefined) shard.zonedAfter = { dagId: last.dagId, scheduleNo: last.scheduleNo };
+}

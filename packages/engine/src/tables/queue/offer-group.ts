@@ -1,0 +1,134 @@
+/**
+ * Workers that offer the same: the same tenants and the same queues. What they may run next is at the top of one heap for each
+ * class, so choosing costs the same however many tasks, dags and tenants wait.
+ */
+import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
+import type { Offer } from '../worker/worker-table.ts';
+import { CLASSES } from './classes.ts';
+import { Flow, SETTLE_MS } from './flow.ts';
+import { Offers } from './offers.ts';
+import { PlacedHeap } from './placed-heap.ts';
+import type { ReadyQueue } from './ready-queue.ts';
+
+/** Knows which groups have something to match, and which have no worker any more. */
+interface TableOfGroups {
+  wake(group: OfferGroup): void;
+  leave(group: OfferGroup, mono: MonoMs): void;
+}
+
+export class OfferGroup {
+  /** Whom its workers serve; null: every tenant. */
+  readonly tenants: readonly TenantId[] | null;
+  readonly queues: readonly QueueName[];
+  /** Several tenants share it: what they use is counted. */
+  readonly isShared: boolean;
+  /** Those with free slots. */
+  readonly offers = new Offers();
+  workers = 0;
+  /** In the list of groups that have something to match. */
+  isDue = false;
+  private readonly flows = new Map<TenantId, readonly Flow[]>();
+  private readonly waiting = CLASSES.map(() => new PlacedHeap<Flow>(isBefore));
+  /** The last tag that claimed, by class: where a flow begins that finds no other. */
+  private readonly lastTags: number[] = CLASSES.map(() => 0);
+  private settledAt = 0;
+  private readonly table: TableOfGroups;
+
+  constructor(tenants: readonly TenantId[] | null, queues: readonly QueueName[], table: TableOfGroups) {
+    this.tenants = tenants;
+    this.queues = queues;
+    this.isShared = tenants === null || tenants.length > 1;
+    this.table = table;
+  }
+
+  serves({ tenantId, name }: Pick<ReadyQueue, 'tenantId' | 'name'>): boolean {
+    return this.queues.includes(name) && (this.tenants === null || this.tenants.includes(tenantId));
+  }
+
+  offer(offer: Offer): void {
+    this.offers.add(offer);
+    this.table.wake(this);
+  }
+
+  /** A worker has an offer here, with or without free slots. */
+  join(): void {
+    this.workers += 1;
+  }
+
+  withdraw(offer: Offer, mono: MonoMs): void {
+    this.offers.remove(offer);
+    this.workers -= 1;
+    if (this.workers === 0) this.table.leave(this, mono);
+  }
+
+  /** One of its queues has tasks, now or later. */
+  attach(queue: ReadyQueue, weight: number): void {
+    let flows = this.flows.get(queue.tenantId);
+    if (flows === undefined) {
+      flows = CLASSES.map((priority) => new Flow(this, queue.tenantId, priority, weight));
+      this.flows.set(queue.tenantId, flows);
+    }
+    for (const flow of flows) {
+      queue.flows[flow.priority]!.push(flow);
+      flow.add(queue);
+    }
+  }
+
+  /** Its last worker has gone. */
+  detach(): void {
+    for (const flows of this.flows.values()) {
+      for (const flow of flows) {
+        for (const queue of flow.all()) {
+          const known = queue.flows[flow.priority]!;
+          known.splice(known.indexOf(flow), 1);
+        }
+      }
+    }
+  }
+
+  setWeight(tenantId: TenantId, weight: number): void {
+    for (const flow of this.flows.get(tenantId) ?? []) flow.weight = weight;
+  }
+
+  flowOf(tenantId: TenantId, priority: number): Flow | undefined {
+    return this.flows.get(tenantId)?.[priority];
+  }
+
+  /** The flow that claims next in this class. */
+  top(priority: number): Flow | undefined {
+    return this.waiting[priority]!.top();
+  }
+
+  /** Flows with waiting tasks, in no order. */
+  waitingAt(priority: number): readonly Flow[] {
+    return this.waiting[priority]!.all();
+  }
+
+  /** After the head of a flow has changed. */
+  put(flow: Flow): void {
+    const waiting = this.waiting[flow.priority]!;
+    if (flow.oldest() === undefined) return waiting.remove(flow);
+    if (flow.place < 0 && this.isShared) flow.join(waiting.top()?.tag ?? this.lastTags[flow.priority]!);
+    waiting.put(flow);
+    this.table.wake(this);
+  }
+
+  /** A slot goes to this flow. */
+  charge(flow: Flow, mono: MonoMs): void {
+    this.lastTags[flow.priority] = flow.tag;
+    flow.begin(mono);
+    if (flow.place >= 0) this.waiting[flow.priority]!.put(flow);
+  }
+
+  settle(mono: MonoMs): void {
+    if (!this.isShared || mono - this.settledAt < SETTLE_MS) return;
+    this.settledAt = mono;
+    for (const flows of this.flows.values()) for (const flow of flows) flow.settle(mono);
+    for (const waiting of this.waiting) waiting.rebuild();
+  }
+}
+
+/** The lower tag first, and of equals the older run. */
+function isBefore(a: Flow, b: Flow): boolean {
+  return a.tag === b.tag ? a.head < b.head : a.tag < b.tag;
+}

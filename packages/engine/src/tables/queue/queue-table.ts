@@ -1,0 +1,118 @@
+/** All ready queues, the groups of workers that offer slots, and which group serves which queue. */
+import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
+import { OfferGroup } from './offer-group.ts';
+import { type QueueKey, queueKey } from './queue-key.ts';
+import { ReadyQueue } from './ready-queue.ts';
+
+/** Groups without a worker are kept for a while: a loan for one decision comes and goes with every batch. */
+const KEPT_MS = 10_000;
+const MOST_KEPT = 100;
+
+/** What the queues must know of tenants. */
+interface TenantRules {
+  weightOf(id: TenantId): number;
+  isHeld(id: TenantId): boolean;
+}
+
+export class QueueTable {
+  private readonly byKey = new Map<QueueKey, ReadyQueue>();
+  private readonly groups = new Map<string, OfferGroup>();
+  /** Groups whose last worker has gone, and when; the oldest first. */
+  private readonly left = new Map<OfferGroup, MonoMs>();
+  private readonly tenants: TenantRules;
+  /** Groups that got slots or tasks since they were matched last. */
+  due: OfferGroup[] = [];
+
+  constructor(tenants: TenantRules) {
+    this.tenants = tenants;
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  get groupCount(): number {
+    return this.groups.size;
+  }
+
+  get(tenantId: TenantId, name: QueueName): ReadyQueue | undefined {
+    return this.byKey.get(queueKey(tenantId, name));
+  }
+
+  values(): IterableIterator<ReadyQueue> {
+    return this.byKey.values();
+  }
+
+  getOrAdd(tenantId: TenantId, name: QueueName): ReadyQueue {
+    const key = queueKey(tenantId, name);
+    const known = this.byKey.get(key);
+    if (known !== undefined) return known;
+    const queue = new ReadyQueue(tenantId, name);
+    queue.setHeld(this.tenants.isHeld(tenantId));
+    this.byKey.set(key, queue);
+    for (const group of this.groups.values()) this.connect(group, queue);
+    return queue;
+  }
+
+  group(tenants: readonly TenantId[] | null, queues: readonly QueueName[]): OfferGroup {
+    const key = groupKey(tenants, queues);
+    const known = this.groups.get(key);
+    if (known !== undefined) {
+      this.left.delete(known);
+      return known;
+    }
+    const group = new OfferGroup(tenants, queues, this);
+    this.groups.set(key, group);
+    for (const queue of this.byKey.values()) this.connect(group, queue);
+    return group;
+  }
+
+  /** The group has something to match, perhaps. */
+  wake(group: OfferGroup): void {
+    if (group.isDue) return;
+    group.isDue = true;
+    this.due.push(group);
+  }
+
+  /** All groups that were due have been matched as far as it goes. */
+  clearDue(): void {
+    for (const group of this.due) group.isDue = false;
+    this.due = [];
+  }
+
+  /** The last worker of this group has gone. */
+  leave(group: OfferGroup, mono: MonoMs): void {
+    this.left.set(group, mono);
+  }
+
+  groupsFor(tenantId: TenantId, name: QueueName): OfferGroup[] {
+    return [...this.groups.values()].filter((group) => group.serves({ tenantId, name }));
+  }
+
+  /** Forgets groups that have had no worker for a while (I73). */
+  trim(mono: MonoMs): void {
+    for (const [group, since] of this.left) {
+      if (this.left.size <= MOST_KEPT && mono - since < KEPT_MS) return;
+      this.left.delete(group);
+      if (group.workers > 0) continue;
+      group.detach();
+      this.groups.delete(groupKey(group.tenants, group.queues));
+    }
+  }
+
+  /** After what is known of a tenant has changed. */
+  setTenant(tenantId: TenantId): void {
+    const weight = this.tenants.weightOf(tenantId);
+    for (const group of this.groups.values()) group.setWeight(tenantId, weight);
+    const isHeld = this.tenants.isHeld(tenantId);
+    for (const queue of this.byKey.values()) if (queue.tenantId === tenantId) queue.setHeld(isHeld);
+  }
+
+  private connect(group: OfferGroup, queue: ReadyQueue): void {
+    if (group.serves(queue)) group.attach(queue, this.tenants.weightOf(queue.tenantId));
+  }
+}
+
+function groupKey(tenants: readonly TenantId[] | null, queues: readonly QueueName[]): string {
+  return JSON.stringify([tenants === null ? null : [...tenants].sort((a, b) => a - b), [...queues].sort()]);
+}

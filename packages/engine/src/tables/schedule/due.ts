@@ -1,0 +1,53 @@
+/**
+ * Which schedules are in memory. The far future is in the database: a schedule is fetched some minutes before it is due, or when a
+ * command names it, and leaves memory once its next window is further away and the database shows that.
+ */
+import { RESIDENT } from '../../model/change/schedule.ts';
+import { type DagId, type Instant, MAX_SCHEDULE_NO, type ScheduleNo } from '../../model/ids.ts';
+import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
+import { zoneOf } from '../../model/schedule/zone-of.ts';
+import type { DueCursor } from '../../model/stored.ts';
+import type { State } from '../state.ts';
+import type { Schedule } from './schedule.ts';
+import { nextOf } from './watch-schedule.ts';
+
+/** After all that is due at this instant. */
+export function endOfInstant(dueAt: Instant): DueCursor {
+  return { dueAt, dagId: Number.MAX_SAFE_INTEGER as DagId, scheduleNo: MAX_SCHEDULE_NO as ScheduleNo };
+}
+
+/** When somebody must look at the schedule again; null: never, as it is. */
+export function dueAtOf(state: State, schedule: Schedule): Instant | null {
+  // Its runs that wait ask for its policy whenever another run ends (I7).
+  if (waitsForOthers(schedule.spec)) return RESIDENT;
+  if (schedule.paused || schedule.fault !== null) return null;
+  const zone = zoneOf(schedule.spec);
+  if (zone !== null && state.settings.isZoneSure?.(zone) === false) return RESIDENT;
+  return schedule.watch !== null
+    ? (schedule.watch.at as Instant)
+    : (nextOf(state, schedule, schedule.decidedUntil)?.firesAt ?? null);
+}
+
+/** It is not needed in memory: the walk over due schedules has not come to its place yet, and will fetch it there. */
+export function isFar({ shards }: State, { dueAt, shard, dagId, scheduleNo }: Schedule): boolean {
+  if (dueAt === null) return true;
+  const { nearAfter } = shards.get(shard)!;
+  if (dueAt !== nearAfter.dueAt) return dueAt > nearAfter.dueAt;
+  return dagId === nearAfter.dagId ? scheduleNo > nearAfter.scheduleNo : dagId > nearAfter.dagId;
+}
+
+/** It was used in this batch. What is not due soon is forgotten once the batch is settled. */
+export function useSchedule(state: State, schedule: Schedule): void {
+  schedule.usedIn = state.batchNo;
+  state.schedules.idle.add(schedule);
+}
+
+/** At the end of a step, as for everything that is forgotten: what `needs` found in memory must still be there. */
+export function forgetFarSchedules(state: State): void {
+  const { schedules, settledBatchNo } = state;
+  for (const schedule of schedules.idle) {
+    if (schedule.usedIn > settledBatchNo) continue;
+    schedules.idle.delete(schedule);
+    if (isFar(state, schedule)) schedules.remove(schedule);
+  }
+}

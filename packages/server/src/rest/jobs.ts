@@ -1,0 +1,437 @@
+/** Jobs: created alone or up to 1,000 at once, listed, paused, resumed, cancelled, deleted. A job is a run or a schedule of a hidden dag. */
+import { createHash } from 'node:crypto';
+import {
+  type Command,
+  describeTiming,
+  type Instant,
+  makeRunUid,
+  type NamedSchedule,
+  type RunId,
+  type RunUid,
+  type ScheduleSpec,
+  uidOfItem,
+} from '@signalbox/engine';
+import {
+  type CreatedJob,
+  type CreatedJobs,
+  type JobDeleted,
+  type JobPage,
+  type JobView,
+  listJobsSchema,
+  newJobSchema,
+  newJobsSchema,
+  newScheduleSchema,
+  type ParsedNewJob,
+  pageQuerySchema,
+  parseOr,
+  type RunPage,
+  runIdSchema,
+  SignalboxError,
+  toScheduleSpec,
+} from '@signalbox/protocol';
+import type { JobRow, NewJobRow } from '@signalbox/store';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { toIso, toIsoOrNull } from '../iso-instants.ts';
+import { randomBits, systemClock } from '../ports/clock.ts';
+import { type DagPlace, firstShard } from './dag-lookup.ts';
+import { answerOf, badRequest, fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
+import { type JobShape, type ShapedJob, shapeOf } from './job-shape.ts';
+import { nextWindowOf } from './next-window.ts';
+import { once } from './once.ts';
+import type { RestParts } from './rest-parts.ts';
+import { itemOf, submitNamed } from './submit.ts';
+import { runSummary } from './views.ts';
+
+type JobRequest = FastifyRequest<{ Params: { id: string } }>;
+type Raw = Readonly<Record<string, unknown>>;
+
+const BATCH_BYTES = 8 * 1024 * 1024;
+/** How many jobs a page looks at for those in a state. */
+const LOOKED_AT = 500;
+
+interface Wanted extends ShapedJob {
+  readonly job: ParsedNewJob;
+}
+
+export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
+  const { queries, main, dags } = parts;
+
+  app.post('/v1/jobs', { bodyLimit: BATCH_BYTES }, async (request, reply) => {
+    const raw = request.body as Raw;
+    const job = parseOr(newJobSchema, raw, 'BAD_REQUEST');
+    reply.code(201);
+    return once<CreatedJob>(request, parts, {
+      target: 'jobs',
+      body: raw,
+      make: async (key) => {
+        const wanted = await wantedOf(request, job, raw);
+        const [id] = await createShape(request, wanted.shape, [wanted], key);
+        return { id: id!, dag: wanted.shape.name };
+      },
+    });
+  });
+
+  app.post('/v1/jobs/batch', { bodyLimit: BATCH_BYTES }, async (request, reply) => {
+    const body = request.body as { jobs: readonly Raw[] };
+    const { jobs } = parseOr(newJobsSchema, body, 'BAD_REQUEST');
+    reply.code(201);
+    return once<CreatedJobs>(request, parts, {
+      target: 'jobs',
+      body,
+      make: async (key) => {
+        const items: { id: string | null; error: SignalboxError | null }[] = jobs.map(() => ({
+          id: null,
+          error: null,
+        }));
+        const byShape = new Map<string, { shape: JobShape; list: Wanted[]; places: number[] }>();
+        for (const [no, job] of jobs.entries()) {
+          try {
+            const wanted = await wantedOf(request, job, body.jobs[no]!);
+            const group = byShape.get(wanted.shape.name) ?? { shape: wanted.shape, list: [], places: [] };
+            group.list.push(wanted);
+            group.places.push(no);
+            byShape.set(wanted.shape.name, group);
+          } catch (error) {
+            items[no] = { id: null, error: refusalOrThrow(error) };
+          }
+        }
+        for (const { shape, list, places } of byShape.values()) {
+          const made = await createShape(request, shape, list, key).catch(refusalOrThrow);
+          for (const [index, no] of places.entries()) {
+            items[no] = made instanceof SignalboxError ? { id: null, error: made } : { id: made[index]!, error: null };
+          }
+        }
+        const told = items.map(
+          ({ id, error }) => ({ id, error: error?.body() ?? null }) as CreatedJobs['items'][number],
+        );
+        return { created: told.filter(({ error }) => error === null).length, items: told };
+      },
+    });
+  });
+
+  app.get('/v1/jobs', async (request) => {
+    const { tenantId } = callerOf(request);
+    const { cursor, limit, tag, owner, state, recurring } = parseOr(listJobsSchema, request.query, 'BAD_REQUEST');
+    if (cursor !== undefined && !runIdSchema.safeParse(cursor).success)
+      throw badRequest('cursor', 'is not a cursor from a page');
+    const looked = state === undefined ? limit : LOOKED_AT;
+    const list = {
+      ...{ before: cursor ?? null, tag: tag ?? null, owner: owner ?? null, limit: looked },
+      recurring: recurring === undefined ? null : recurring === 'true',
+    };
+    const found = await fromDatabase(() => queries.listJobs(tenantId, list), request.log);
+    const items: JobView[] = [];
+    let last: string | null = found.length < looked ? null : (found.at(-1)?.id ?? null);
+    for (const [no, row] of found.entries()) {
+      const view = jobView(row);
+      if (view === null || (state !== undefined && view.state !== state)) continue;
+      items.push(view);
+      if (items.length < limit) continue;
+      if (no < found.length - 1) last = row.id;
+      break;
+    }
+    return { items, cursor: last } satisfies JobPage;
+  });
+
+  app.get('/v1/jobs/:id', async (request: JobRequest) => shownOf(await find(request), request));
+
+  app.get('/v1/jobs/:id/runs', async (request: JobRequest) => {
+    const { tenantId } = callerOf(request);
+    const { cursor, limit } = parseOr(pageQuerySchema, request.query, 'BAD_REQUEST');
+    const job = await find(request);
+    if (!job.recurring) {
+      const run = await fromDatabase(() => queries.getRun(tenantId, job.id), request.log);
+      return { items: run === null ? [] : [runSummary(run)], cursor: null } satisfies RunPage;
+    }
+    if (cursor !== undefined && !/^\d{1,16}$/.test(cursor)) throw badRequest('cursor', 'is not a cursor from a page');
+    if (job.schedule === null) return { items: [], cursor: null } satisfies RunPage;
+    const { shard, dagId } = job;
+    const before = cursor === undefined ? null : (Number(cursor) as RunId);
+    const list = { shard, dagId, scheduleNo: job.schedule.scheduleNo, before, limit };
+    const runs = [...(await fromDatabase(() => queries.listJobRuns(tenantId, list), request.log))];
+    runs.sort((a, b) => b.runId - a.runId);
+    const last = runs.length < limit ? undefined : runs.at(-1);
+    return { items: runs.map(runSummary), cursor: last === undefined ? null : String(last.runId) } satisfies RunPage;
+  });
+
+  for (const [verb, paused] of [['pause', true] as const, ['resume', false] as const]) {
+    app.post(`/v1/jobs/:id/${verb}`, (request: JobRequest) =>
+      once<JobView>(request, parts, {
+        target: request.params.id,
+        make: async () => {
+          const job = await find(request);
+          if (!(await askSchedule(request, job, { kind: 'SetSchedulePaused', paused }))) {
+            const { tenantId, actor } = callerOf(request);
+            const runId = await runOf(request, job.id);
+            const command = { kind: 'SetPaused', tenantId, runId, taskNo: null, paused, actor } as const;
+            answerOf(await main.command(command, parts.leftMs(request)), 'done', { run: job.id });
+          }
+          return shownOf(await find(request), request);
+        },
+      }),
+    );
+  }
+
+  app.post('/v1/jobs/:id/cancel', (request: JobRequest) =>
+    once<JobView>(request, parts, {
+      target: request.params.id,
+      make: async () => {
+        const job = await find(request);
+        await cancel(request, job);
+        return shownOf(await find(request), request);
+      },
+    }),
+  );
+
+  app.delete('/v1/jobs/:id', (request: JobRequest) =>
+    once<JobDeleted>(request, parts, {
+      target: request.params.id,
+      make: async (_key, again) => {
+        const { tenantId } = callerOf(request);
+        const id = idOf(request);
+        const job = await find(request).catch((error: unknown) => {
+          // An earlier request with this key was cut off after it had deleted the job.
+          if (again && error instanceof SignalboxError && error.code === 'JOB_NOT_FOUND') return null;
+          throw error;
+        });
+        if (job !== null) {
+          await cancel(request, job);
+          await fromDatabase(() => queries.deleteJobRows(tenantId, [id]), request.log);
+        }
+        return { id, deleted: true };
+      },
+    }),
+  );
+
+  /** What waits never runs; a run of a job that runs once is cancelled. Runs that a recurring job has begun go on. */
+  async function cancel(request: FastifyRequest, job: JobRow): Promise<void> {
+    const { tenantId, actor } = callerOf(request);
+    if (await askSchedule(request, job, { kind: 'DeleteSchedule' })) {
+      await fromDatabase(() => queries.markJobCancelled(tenantId, job.id), request.log);
+      return;
+    }
+    if (job.recurring) return;
+    const found = await fromDatabase(() => queries.resolveRun(tenantId, job.id), request.log);
+    if (found === null) return;
+    const command = { kind: 'CancelRun', tenantId, runId: found.runId, actor } as const;
+    const routed = await main.command(command, parts.leftMs(request));
+    const hasEnded = routed.status === 'answered' && !routed.answer.ok && routed.answer.code === 'RUN_ENDED';
+    if (!hasEnded) answerOf(routed, 'cancelled', { run: job.id });
+  }
+
+  async function wantedOf(request: FastifyRequest, job: ParsedNewJob, raw: Raw): Promise<Wanted> {
+    const { tenantId } = callerOf(request);
+    const when = [job.at, job.delay, job.cron, job.every].filter((one) => one !== undefined).length;
+    if (when > 1) throw badRequest('at', 'does not go with delay, cron or every: give one of them');
+    if (job.zone !== undefined && job.cron === undefined) throw badRequest('zone', 'goes with cron');
+    return { ...(await shapeOf(request, parts, tenantId, { job, raw })), job };
+  }
+
+  /** Their ids, in order. All of them or none. */
+  async function createShape(
+    request: FastifyRequest,
+    shape: JobShape,
+    list: readonly Wanted[],
+    key: string | null,
+  ): Promise<string[]> {
+    const place = await placeOf(request, shape);
+    const isOnce = ({ job }: Wanted) => job.cron === undefined && job.every === undefined;
+    const ids = new Map<Wanted, string>();
+    const [single, recurring] = [list.filter(isOnce), list.filter((wanted) => !isOnce(wanted))];
+    if (recurring.length > 0) await createRecurring(request, shape, place, recurring, key, ids);
+    if (single.length > 0) await createSingle(request, shape, place, single, key, ids);
+    return list.map((wanted) => ids.get(wanted)!);
+  }
+
+  async function createSingle(
+    request: FastifyRequest,
+    shape: JobShape,
+    place: DagPlace,
+    list: readonly Wanted[],
+    key: string | null,
+    ids: Map<Wanted, string>,
+  ): Promise<void> {
+    const { tenantId, actor } = callerOf(request);
+    const uid = makeRunUid(place.shard, systemClock.wall(), randomBits(48), randomBits(26));
+    const idAt = (first: RunUid, no: number) => (no === 0 ? first : uidOfItem(first, no));
+    const items = list.map(({ job, params }) =>
+      itemOf({ params, priority: job.priority ?? null, at: job.at, delayMs: job.delay }),
+    );
+    const rows = list.map((wanted, no) => rowOf(wanted, idAt(uid, no), place, false));
+    await fromDatabase(() => queries.insertJobRows(tenantId, rows, actor), request.log);
+    const forget = () =>
+      queries
+        .deleteJobRows(
+          tenantId,
+          rows.map(({ id }) => id),
+        )
+        .catch(() => undefined);
+    const answer = await submitNamed(request, parts, {
+      name: shape.name,
+      place,
+      items,
+      key: key === null ? null : `job ${key}`,
+      uid,
+    }).catch(async (error: unknown) => {
+      // Nothing came of it. Without an answer nobody knows: rows without a run are no jobs, and go by themselves.
+      if (error instanceof SignalboxError && error.code !== 'UNKNOWN_OUTCOME') await forget();
+      throw error;
+    });
+    if (answer.uid !== uid) await forget();
+    for (const [no, wanted] of list.entries()) ids.set(wanted, idAt(answer.uid, no));
+  }
+
+  async function createRecurring(
+    request: FastifyRequest,
+    shape: JobShape,
+    place: DagPlace,
+    list: readonly Wanted[],
+    key: string | null,
+    ids: Map<Wanted, string>,
+  ): Promise<void> {
+    const { tenantId, actor } = callerOf(request);
+    const schedules = list.map((wanted, no): NamedSchedule => {
+      const { cron, every, zone, priority } = wanted.job;
+      const asked = { ...(cron === undefined ? { every } : { cron }), ...(zone === undefined ? {} : { zone }) };
+      const parsed = parseOr(newScheduleSchema, asked, 'BAD_REQUEST');
+      const spec = toScheduleSpec(parsed, wanted.params) as ScheduleSpec;
+      const name = recurringId(place, shape, key, no);
+      ids.set(wanted, name);
+      return { name, spec: { ...spec, ...(priority === undefined ? {} : { priority }) } };
+    });
+    const rows = list.map((wanted) => rowOf(wanted, ids.get(wanted)!, place, true));
+    await fromDatabase(() => queries.insertJobRows(tenantId, rows, actor), request.log);
+    const { shard, dagId } = place;
+    const command: Command = { kind: 'CreateSchedules', shard, dagId, tenantId, actor, schedules };
+    const routed = await main.command(command, parts.leftMs(request));
+    if (routed.status === 'answered' && !routed.answer.ok) {
+      await queries
+        .deleteJobRows(
+          tenantId,
+          rows.map(({ id }) => id),
+        )
+        .catch(() => undefined);
+    }
+    answerOf(routed, 'done', { dag: shape.name });
+  }
+
+  async function placeOf(request: FastifyRequest, shape: JobShape): Promise<DagPlace> {
+    const { tenantId, tenant, actor } = callerOf(request);
+    const { name, spec, hash } = shape;
+    const known = dags.peek(tenantId, name);
+    if (known !== undefined) return known;
+    const found = await fromDatabase(() => queries.findDag(tenantId, name), request.log);
+    if (found !== null && found.retiredAt === null) {
+      const place = { shard: found.shard, dagId: found.dagId, params: null };
+      dags.keep(tenantId, name, place);
+      return place;
+    }
+    for (const bundle of [spec.bundle, spec.files]) {
+      if (bundle === undefined) continue;
+      const isThere = await fromDatabase(() => queries.touchBundle(tenantId, bundle), request.log);
+      if (!isThere) throw new SignalboxError('BUNDLE_NOT_FOUND', { bundle });
+    }
+    const shard = found?.shard ?? firstShard(tenantId, name);
+    const command: Command = { kind: 'DeployDag', shard, tenantId, tenant, name, spec, hash, actor };
+    const { dagId } = answerOf(await main.command(command, parts.leftMs(request)), 'deployed', { dag: name });
+    const place = { shard, dagId, params: null };
+    dags.keep(tenantId, name, place);
+    return place;
+  }
+
+  async function find(request: JobRequest): Promise<JobRow> {
+    const { tenantId } = callerOf(request);
+    const id = idOf(request);
+    const found = await fromDatabase(() => queries.findJob(tenantId, id), request.log);
+    if (found === null || stateOf(found) === null) throw new SignalboxError('JOB_NOT_FOUND', { job: id });
+    return found;
+  }
+
+  async function runOf(request: FastifyRequest, id: string): Promise<RunId> {
+    const { tenantId } = callerOf(request);
+    const found = await fromDatabase(() => queries.resolveRun(tenantId, id), request.log);
+    if (found === null) throw new SignalboxError('JOB_NOT_FOUND', { job: id });
+    return found.runId;
+  }
+
+  /** False when the job waits for no time. */
+  async function askSchedule(
+    request: FastifyRequest,
+    { id: name, shard, dagId, schedule }: JobRow,
+    wish: { readonly kind: 'DeleteSchedule' } | { readonly kind: 'SetSchedulePaused'; readonly paused: boolean },
+  ): Promise<boolean> {
+    if (schedule === null) return false;
+    const { tenantId, actor } = callerOf(request);
+    const routed = await main.command({ ...wish, shard, dagId, tenantId, actor, name }, parts.leftMs(request));
+    // It has begun meanwhile.
+    if (routed.status === 'answered' && !routed.answer.ok && routed.answer.code === 'SCHEDULE_NOT_FOUND') return false;
+    answerOf(routed, 'done', { job: name });
+    return true;
+  }
+}
+
+function shownOf(row: JobRow, request: JobRequest): JobView {
+  const view = jobView(row);
+  if (view === null) throw new SignalboxError('JOB_NOT_FOUND', { job: request.params.id });
+  return view;
+}
+
+function idOf({ params }: JobRequest): string {
+  const parsed = runIdSchema.safeParse(params.id);
+  if (!parsed.success) throw new SignalboxError('JOB_NOT_FOUND', { job: params.id });
+  return parsed.data.toLowerCase();
+}
+
+function rowOf({ job, what }: Wanted, id: string, { shard, dagId }: DagPlace, recurring: boolean): NewJobRow {
+  return { id, shard, dagId, recurring, what, name: job.name ?? null, tags: job.tags ?? [], owner: job.owner ?? null };
+}
+
+/** Ids of recurring jobs follow from the key, if there is one, so that a request that was cut off makes no second job (I11). */
+const SAME_ID_MS = 600_000;
+
+function recurringId({ shard }: DagPlace, { hash }: JobShape, key: string | null, no: number): RunUid {
+  const now = systemClock.wall();
+  if (key === null) return makeRunUid(shard, now, randomBits(48), randomBits(26));
+  const digest = createHash('sha256').update(`${hash} ${no} ${key}`).digest();
+  const at = (Math.floor(now / SAME_ID_MS) * SAME_ID_MS) as Instant;
+  return makeRunUid(shard, at, digest.readUIntBE(0, 6), digest.readUInt32BE(6) % 2 ** 26);
+}
+
+/** Null for a row without a run or schedule: it is no job. */
+function stateOf({ schedule, run, isCancelled }: JobRow): JobView['state'] | null {
+  if (schedule !== null) return schedule.paused ? 'paused' : 'scheduled';
+  if (run !== null) {
+    if (run.phase === 'ended') return run.outcome as JobView['state'];
+    return run.admitted ? 'running' : 'queued';
+  }
+  return isCancelled ? 'cancelled' : null;
+}
+
+function jobView(row: JobRow): JobView | null {
+  const state = stateOf(row);
+  if (state === null) return null;
+  const { id, schedule, recurring } = row;
+  const next = schedule === null ? null : nextWindowOf({ dagId: row.dagId, name: id, ...schedule });
+  return {
+    id,
+    state,
+    what: row.what,
+    name: row.name,
+    tags: [...row.tags],
+    owner: row.owner,
+    recurring,
+    fires: recurring && schedule !== null ? describeTiming(schedule.spec) : null,
+    nextAt: toIsoOrNull(next),
+    run: row.run === null ? null : id,
+    fired: recurring ? (schedule?.fired ?? 0) : null,
+    dag: row.dagName,
+    createdAt: toIso(row.createdAt),
+    createdBy: row.createdBy,
+  };
+}
+
+function refusalOrThrow(error: unknown): SignalboxError {
+  if (error instanceof SignalboxError && error.code !== 'UNKNOWN_OUTCOME') return error;
+  throw error;
+}

@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, type Rig, startRig } from '../testing/rig.ts';
+
+let rig: Rig;
+let folder: string;
+beforeAll(async () => {
+  rig = await startRig();
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-fleet-'));
+});
+afterAll(async () => {
+  await rig.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+/** A tenant with an admin of its own. */
+async function tenant(name: string, settings: object = {}) {
+  const made = await rig.ask('POST', '/v1/tenants', { name, ...settings });
+  expect([made.status, made.body.code]).toEqual([201, undefined]);
+  const token = await tokenFor({ name: 'admin', role: 'admin', tenant: name });
+  return { name, ask: (method: string, path: string, body?: unknown) => rig.ask(method, path, body, bearer(token)) };
+}
+
+async function tokenFor(wanted: object): Promise<string> {
+  const { status, body } = await rig.ask('POST', '/v1/tokens', wanted);
+  expect([status, body.code]).toEqual([201, undefined]);
+  return (body as unknown as { token: string }).token;
+}
+
+type Team = Awaited<ReturnType<typeof tenant>>;
+
+async function run(team: Team, name: string, task: object, more: object = {}) {
+  const deployed = await team.ask('PUT', `/v1/dags/${name}`, { name, tasks: [{ name: 'a', ...task }], ...more });
+  expect([deployed.status, deployed.body.code]).toEqual([200, undefined]);
+  return (await team.ask('POST', `/v1/dags/${name}/runs`, {})).body.id;
+}
+
+const stateOf = async (team: Team, id: string) => (await team.ask('GET', `/v1/runs/${id}`)).body.tasks[0]?.state;
+
+const ended = (team: Team, id: string) =>
+  eventually(async () => (await team.ask('GET', `/v1/runs/${id}`)).body.state === 'ended');
+
+describe('tenants', () => {
+  test('are created, listed, shown, changed, suspended, resumed and deleted by admins of the first one', async () => {
+    const client = rig.client();
+    await client.createTenant({ name: 'blue', weight: 2, defaultPriority: 'low' });
+    expect(await client.getTenant('blue')).toMatchObject({
+      ...{ name: 'blue', state: 'active', weight: 2, defaultPriority: 'low', critical: false },
+    });
+    expect(await client.changeTenant('blue', { weight: 0.5, defaultPriority: null })).toMatchObject({
+      ...{ weight: 0.5, defaultPriority: 'normal' },
+    });
+    expect(await client.suspendTenant('blue', { reason: 'a test' })).toMatchObject({
+      ...{ state: 'suspended', reason: 'a test' },
+    });
+    expect(await client.resumeTenant('blue')).toMatchObject({ state: 'active', reason: null });
+    expect(await client.deleteTenant('blue')).toMatchObject({ state: 'deleted' });
+    const names = async (deleted: boolean) => (await client.listTenants({ deleted })).items.map(({ name }) => name);
+    expect(await names(false)).not.toContain('blue');
+    expect(await names(true)).toContain('blue');
+    const actions = (await client.listAudit()).items.map(({ action }) => action);
+    expect(actions).toEqual(
+      expect.arrayContaining(['tenant.create', 'tenant.change', 'tenant.suspend', 'tenant.delete']),
+    );
+  });
+
+  test.each([
+    ['a name that is taken', 'POST', '/v1/tenants', { name: 'default' }, 400],
+    ['a weight of zero', 'POST', '/v1/tenants', { name: 'zero', weight: 0 }, 400],
+    ['nothing to change', 'PUT', '/v1/tenants/default', {}, 400],
+    ['a tenant that is not there', 'POST', '/v1/tenants/nobody/suspend', {}, 404],
+    ['the first one suspended', 'POST', '/v1/tenants/default/suspend', {}, 400],
+    ['the first one deleted', 'DELETE', '/v1/tenants/default', undefined, 400],
+    ['a token of a tenant that is not there', 'POST', '/v1/tokens', { name: 't', role: 'admin', tenant: 'no' }, 404],
+    ['an operator of the fleet', 'POST', '/v1/tokens', { name: 't', role: 'operator', serves: ['*'] }, 400],
+  ])('%s is refused', async (_, method, path, body, status) => {
+    expect((await rig.ask(method, path, body)).status).toBe(status);
+  });
+
+  test('others neither see nor change them, and make no token that serves others (I65)', async () => {
+    const [red, green] = [await tenant('red'), await tenant('green')];
+    expect((await red.ask('GET', '/v1/tenants')).status).toBe(403);
+    expect((await red.ask('GET', '/v1/tenants/red')).body).toMatchObject({ name: 'red' });
+    const [unknown, other] = [await red.ask('GET', '/v1/tenants/green'), await red.ask('GET', '/v1/tenants/no')];
+    expect([unknown.status, unknown.body.code]).toEqual([other.status, other.body.code]);
+    expect((await red.ask('POST', '/v1/tenants', { name: 'mine' })).status).toBe(403);
+    expect((await red.ask('POST', '/v1/tenants/green/suspend', {})).status).toBe(403);
+    for (const more of [{ tenant: 'green' }, { serves: ['green'] }, { serves: ['*'] }]) {
+      expect((await red.ask('POST', '/v1/tokens', { name: 'w', role: 'worker', ...more })).status).toBe(403);
+    }
+    const id = await run(green, 'secret-plan', { handler: 'nobody' });
+    expect((await red.ask('GET', `/v1/runs/${id}`)).status).toBe(404);
+  });
+
+  test('a default priority is that of dags without one', async () => {
+    const calm = await tenant('calm', { defaultPriority: 'low' });
+    for (const [name, more] of [
+      ['quiet', {}],
+      ['loud', { priority: 'high' }],
+    ] as const) {
+      await calm.ask('PUT', `/v1/dags/${name}`, { name, tasks: [{ name: 'a', handler: 'x' }], ...more });
+    }
+    expect((await calm.ask('GET', '/v1/dags/quiet')).body).toMatchObject({ priority: 'low' });
+    expect((await calm.ask('GET', '/v1/dags/loud')).body).toMatchObject({ priority: 'high' });
+  });
+
+  test('critical needs a permission, and its use is recorded', async () => {
+    const [may, mayNot] = [await tenant('may', { critical: true }), await tenant('may-not')];
+    const definition = { name: 'd', tasks: [{ name: 'a', handler: 'x' }] };
+    for (const team of [may, mayNot]) await team.ask('PUT', '/v1/dags/d', definition);
+    const asks = (team: Team) => [
+      team.ask('POST', '/v1/dags/d/runs', { priority: 'critical' }),
+      team.ask('POST', '/v1/dags/d/runs/batch', { runs: [{}, { priority: 'critical' }] }),
+      team.ask('PUT', '/v1/dags/e', { ...definition, name: 'e', priority: 'critical' }),
+      team.ask('PUT', '/v1/dags/f', {
+        ...definition,
+        name: 'f',
+        schedule: { cron: '0 0 * * *', priority: 'critical' },
+      }),
+    ];
+    const refused = await Promise.all(asks(mayNot));
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(refused.map(() => [403, 'FORBIDDEN']));
+    expect((await Promise.all(asks(may))).every(({ status }) => status < 300)).toBe(true);
+    const audit = (await may.ask('GET', '/v1/audit?action=priority.critical')).body as unknown as { items: unknown[] };
+    expect(audit.items).toHaveLength(4);
+  });
+});
+
+describe('workers of the fleet', () => {
+  test('serve the tenants of their list alone, and keep what is theirs apart', async () => {
+    const [one, two, three] = [await tenant('one'), await tenant('two'), await tenant('three')];
+    for (const name of ['one', 'two']) {
+      await mkdir(join(folder, 'secrets', name), { recursive: true });
+      await writeFile(join(folder, 'secrets', name, 'KEY'), `key of ${name}`);
+    }
+    const token = await tokenFor({ name: 'fleet', role: 'worker', serves: ['one', 'two'] });
+    await rig.addWorker(
+      {},
+      {
+        environment: { SIGNALBOX_SECRET_SHARED: 'of nobody' },
+        token,
+        queues: ['fleet'],
+        cacheFolder: join(folder, 'cache'),
+        secretsFolder: join(folder, 'secrets'),
+      },
+    );
+    const code = Buffer.from(
+      'export const functions = { "f": async (c) => ({ tenant: c.tenant, pid: process.pid }) };',
+    );
+    const bundle = createHash('sha256').update(code).digest('hex');
+    const outputs: { tenant: string; pid: number }[] = [];
+    for (const team of [one, two]) {
+      const { status } = await team.ask('GET', '/v1/session');
+      expect(status).toBe(200);
+      const own = await tokenFor({ name: `deployer-${team.name}`, role: 'admin', tenant: team.name });
+      await fetch(`${rig.servers[0]?.url}/v1/bundles/${bundle}`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${own}`, 'content-type': 'application/octet-stream' },
+        body: new Uint8Array(code),
+      });
+      const id = await run(team, 'f', { function: 'f', queue: 'fleet' }, { bundle });
+      await eventually(async () => (await stateOf(team, id)) === 'succeeded');
+      outputs.push((await team.ask('GET', `/v1/runs/${id}`)).body.tasks[0]?.output as never);
+      const check = `test "$SIGNALBOX_SECRET_KEY" = "key of ${team.name}"`;
+      const secret = await run(team, 's', { run: check, secrets: ['KEY'], queue: 'fleet' });
+      await ended(team, secret);
+      expect((await team.ask('GET', `/v1/runs/${secret}`)).body.tasks[0]).toMatchObject({
+        error: null,
+        state: 'succeeded',
+      });
+      // A variable of the worker is everybody's, so it is nobody's.
+      const shared = await run(team, 'v', { run: 'true', secrets: ['SHARED'], queue: 'fleet' });
+      await ended(team, shared);
+      expect(await stateOf(team, shared)).toBe('failed');
+    }
+    expect(outputs.map((output) => output.tenant)).toEqual(['one', 'two']);
+    expect(outputs[0]?.pid).not.toBe(outputs[1]?.pid);
+    expect((await readdir(join(folder, 'cache'))).sort()).toEqual(['tenant-one', 'tenant-two']);
+    const stranger = await run(three, 'x', { run: 'true', queue: 'fleet' });
+    const ours = await run(one, 'y', { run: 'true', queue: 'fleet' });
+    await eventually(async () => (await stateOf(one, ours)) === 'succeeded');
+    expect(await stateOf(three, stranger)).toBe('ready');
+  });
+
+  test('a suspended tenant starts nothing and changes nothing until it is resumed; others go on', async () => {
+    const [held, free] = [await tenant('held'), await tenant('free')];
+    const token = await tokenFor({ name: 'everybody', role: 'worker', serves: ['*'] });
+    await rig.addWorker({}, { token, queues: ['all'], cacheFolder: join(folder, 'all') });
+    const task = { run: 'true', queue: 'all' };
+    const before = await run(held, 'before', task);
+    await eventually(async () => (await stateOf(held, before)) === 'succeeded');
+    // The engine reads it within a second; a run is submitted through a token that was not used yet.
+    await rig.client().suspendTenant('held');
+    await eventually(async () => (await held.ask('POST', '/v1/dags/before/runs', {})).body.code === 'TENANT_SUSPENDED');
+    expect((await held.ask('GET', '/v1/runs')).status).toBe(200);
+    const others = await run(free, 'free', task);
+    await eventually(async () => (await stateOf(free, others)) === 'succeeded');
+    await rig.client().resumeTenant('held');
+    await eventually(async () => (await held.ask('POST', '/v1/dags/before/runs', {})).status === 201);
+    await rig.client().deleteTenant('held');
+    await eventually(async () => (await held.ask('GET', '/v1/runs')).status === 401);
+  });
+
+  test('what waits when a tenant is suspended waits until it is resumed', async () => {
+    const team = await tenant('patient');
+    const id = await run(team, 'waits', { run: 'true', queue: 'patient' });
+    await rig.client().suspendTenant('patient');
+    const token = await tokenFor({ name: 'late', role: 'worker', serves: ['*'] });
+    // Long enough for each node to have read it: the worker comes after that.
+    await eventually(async () => (await team.ask('POST', '/v1/dags/waits/runs', {})).body.code === 'TENANT_SUSPENDED');
+    await rig.addWorker({}, { token, queues: ['patient'], cacheFolder: join(folder, 'patient') });
+    expect(await stateOf(team, id)).toBe('ready');
+    await rig.client().resumeTenant('patient');
+    await eventually(async () => (await stateOf(team, id)) === 'succeeded');
+  });
+});

@@ -1,0 +1,59 @@
+/** All dags of a tenant at a glance: their names, tags and owners. */
+import type { TenantId } from '@signalbox/engine';
+import type { Database } from '../database.ts';
+import { call, statement } from '../statement.ts';
+import { decodeText } from '../text.ts';
+import { DAG_FILTER, type DagFilter, filterValues } from './dag-filter.ts';
+
+/** More than anybody scrolls through. */
+export const MOST_NAMES = 50_000;
+
+/** Leans on the index `dag_name` (tenant_id, name); versions are read only where a filter looks into them. */
+const selectNames = statement(
+  'dag_names',
+  `
+  select d.name from dag d
+    join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
+   where d.tenant_id = $1::integer and ${DAG_FILTER}
+   order by d.name limit ${MOST_NAMES}`,
+);
+
+const selectLabels = statement(
+  'dag_labels',
+  `
+  with label as (
+    select 'owner' as kind, v.spec->>'owner' as name from dag d
+      join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
+     where d.tenant_id = $1::integer and d.retired_at is null and strpos(v.spec::text, '"owner"') > 0 and strpos(v.spec::text, '\\u0000') = 0
+    union all
+    select 'tag', t.name from dag d
+      join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
+      cross join lateral json_array_elements_text(case when json_typeof(v.spec->'tags') = 'array' then v.spec->'tags' else '[]' end) t (name)
+     where d.tenant_id = $1::integer and d.retired_at is null and strpos(v.spec::text, '"tags"') > 0 and strpos(v.spec::text, '\\u0000') = 0)
+  select kind, name, count(*) from label where name is not null group by kind, name order by kind, name`,
+);
+
+export async function listDagNames(database: Database, tenantId: TenantId, filter: DagFilter): Promise<string[]> {
+  const [found] = await database.run([call(selectNames, tenantId, ...filterValues(filter))]);
+  return (found?.rows ?? []).map(([name]) => decodeText(name ?? ''));
+}
+
+export interface DagLabel {
+  readonly name: string;
+  /** How many dags have it. */
+  readonly dags: number;
+}
+
+export interface DagLabels {
+  readonly tags: readonly DagLabel[];
+  readonly owners: readonly DagLabel[];
+}
+
+export async function listDagLabels(database: Database, tenantId: TenantId): Promise<DagLabels> {
+  const [found] = await database.run([call(selectLabels, tenantId)]);
+  const of = (kind: string) =>
+    (found?.rows ?? [])
+      .filter((row) => row[0] === kind)
+      .map(([, name, dags]) => ({ name: decodeText(name ?? ''), dags: Number(dags) }));
+  return { tags: of('tag'), owners: of('owner') };
+}

@@ -1,0 +1,57 @@
+import type { ScheduleSettings } from '@signalbox/protocol';
+import { expect, test } from 'vitest';
+import { formOf, hasIcal, NEW_SCHEDULE, readSchedule, spanText } from './schedule-form.ts';
+
+const PLAIN = { zone: 'UTC', gap: 'fire_after', overlap: 'first', missed: 'most_recent', missedLimit: 100 } as const;
+
+test('a form that nobody has changed is a schedule with its defaults', () => {
+  expect(readSchedule(NEW_SCHEDULE)).toEqual({ body: { cron: '0 6 * * *', ...PLAIN, ifRunning: 'allow' } });
+});
+
+test.each([
+  [
+    { fires: '', cron: ['0 6 * * *', '0 18 * * *'], ...PLAIN, ifRunning: 'skip' },
+    { cron: ['0 6 * * *', '0 18 * * *'] },
+  ],
+  [
+    { fires: '', everyMs: 5_400_000, phaseMs: 30_000, jitterMs: 500, ...PLAIN, ifRunning: 'queue_one' },
+    { every: '90m', phase: '30s', jitter: '500ms' },
+  ],
+  [
+    {
+      fires: '',
+      at: ['2027-01-01T09:00:00Z'],
+      limit: 3,
+      ...PLAIN,
+      ifRunning: 'allow',
+      params: { a: [1] },
+      runNow: true,
+    },
+    { at: '2027-01-01T09:00:00Z', limit: 3, params: { a: [1] }, runNow: true },
+  ],
+  [
+    {
+      ...{ fires: '', cron: '0 6 * * *', ...PLAIN, ifRunning: 'allow', missedMaxAgeMs: 86_400_000, priority: 'high' },
+      calendar: { weekdays: ['MON', 'TUE'], exclude: ['12-24/01-01'] },
+    },
+    { missedMaxAge: '1d', priority: 'high', calendar: { weekdays: ['MON', 'TUE'], exclude: ['12-24/01-01'] } },
+  ],
+] as const)('a schedule that was read back means the same: %j', (settings, expected) => {
+  const read = readSchedule(formOf(settings as unknown as ScheduleSettings));
+  expect(read).toEqual({ body: expect.objectContaining(expected) });
+  expect(read).toEqual({ body: expect.objectContaining({ zone: 'UTC', ifRunning: settings.ifRunning }) });
+});
+
+test.each([
+  [{ cron: ' \n ' }, { cron: 'is required' }],
+  [{ kind: 'every', every: '' }, { every: 'is required' }],
+  [{ limit: 'many' }, { limit: 'must be a whole number' }],
+  [{ params: '[1]' }, { params: 'must be a JSON object' }],
+] as const)('%j is refused with %j', (change, faults) => {
+  expect(readSchedule({ ...NEW_SCHEDULE, ...change })).toEqual({ faults });
+});
+
+test('spans have the largest unit without a rest', () => {
+  expect([1_500, 60_000, 86_400_000, 90_061_000].map(spanText)).toEqual(['1500ms', '1m', '1d', '90061s']);
+  expect(hasIcal({ calendar: { excludeDays: [] } } as unknown as ScheduleSettings)).toBe(true);
+});
