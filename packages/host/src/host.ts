@@ -32,7 +32,7 @@ import { Reach } from './peer/reach.ts';
 import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens, Unfit } from './ports.ts';
 import { type Routed, Router } from './router.ts';
 import { Tenants } from './tenants/tenants.ts';
-import { Turns } from './turn/turns.ts';
+import { Turns, WORTH_A_COMMIT } from './turn/turns.ts';
 
 interface HostOptions {
   readonly nodeId: NodeId;
@@ -41,6 +41,8 @@ interface HostOptions {
   /** Where it takes logs and gives out bundles; empty when it does neither. */
   readonly dataAddress: string;
   readonly settings: EngineSettings;
+  /** How much must wait before a commit is sent behind another one. The simulator draws it, so that commits overlap there too. */
+  readonly worthACommit?: number;
 }
 
 interface HostPorts {
@@ -78,7 +80,7 @@ export class Host {
   private nodes: readonly NodeSeen[] = [];
 
   constructor(options: HostOptions, given: HostPorts) {
-    const { nodeId, settings } = options;
+    const { nodeId, settings, worthACommit = WORTH_A_COMMIT } = options;
     const clock = new AttentiveClock(given.clock);
     const ports = { ...given, clock };
     const { log } = ports;
@@ -89,6 +91,7 @@ export class Host {
     const payloads = new Payloads(ports.store);
     this.turns = new Turns({
       ...ports,
+      worthACommit,
       onCommitted: (changes, batch) => {
         keepPayloads(payloads, changes);
         this.counts.committed(changes, batch);

@@ -16,7 +16,7 @@ import {
 import type { CommitChain, Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import type { Outcome } from './inbox.ts';
-import { Turns } from './turns.ts';
+import { Turns, WORTH_A_COMMIT } from './turns.ts';
 
 const shard = 3 as ShardNo;
 const NOTHING: Seen = {
@@ -66,6 +66,7 @@ function setUp() {
     store: store as unknown as Store,
     clock: { wall: () => 0 as never, mono: () => mono as never, after },
     random: { uint32: () => 1 },
+    worthACommit: WORTH_A_COMMIT,
     log: (level, message) => level === 'error' && world.errors.push(message),
     onCommitted: () => undefined,
     onEffects: () => undefined,

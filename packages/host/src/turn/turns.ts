@@ -31,6 +31,8 @@ interface TurnsPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** How much must wait before a commit is sent behind another one: commands, and runs of submissions. */
+  readonly worthACommit: number;
   /** After the commit, before anything of it is sent; with how many commands it was for, and how long it took. */
   readonly onCommitted: (changes: readonly Change[], batch: { commandCount: number; tookMs: number }) => void;
   /** After the commit, in batch order. */
@@ -48,7 +50,7 @@ const COMMITS_IN_FLIGHT = 2;
  * rows (fence, journal, a dozen statements) is as much as 50 tasks. So batches grow with the load, and a second commit is sent
  * ahead only when it is worth its price.
  */
-const WORTH_A_COMMIT = 200;
+export const WORTH_A_COMMIT = 200;
 /** A turn of 2,000 runs takes about 80 ms; a flood of batches would otherwise make one of 50,000, and the loop would stand still. */
 const PER_TURN: TurnLimits = { commands: 2_000, runs: 2_000 };
 /** About a second's work: who would wait for longer is refused, and told when to come again (I74). */
@@ -171,7 +173,7 @@ export class Turns {
   }
 
   private isWorthACommit(): boolean {
-    return this.inbox.weight >= WORTH_A_COMMIT || this.hasMore || this.rest !== null || this.charges.isOpen;
+    return this.inbox.weight >= this.ports.worthACommit || this.hasMore || this.rest !== null || this.charges.isOpen;
   }
 
   /** Resolves when enough has arrived, or when one of the commits in flight is done. */

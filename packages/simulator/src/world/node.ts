@@ -60,8 +60,10 @@ export class SimNode {
     this.#store = new FakeStore(database, { name: this.machine, deliver: (run) => process.deliver(run) });
     this.#renewalStore = new FakeStore(database, { name: this.machine, deliver: (run) => thread.deliver(run) });
     const lines = new NodeLines(this.#world, this.machine, process, nodeId);
+    // With the production value commits would hardly ever overlap: a simulated node has little to do.
+    const worthACommit = chance.fork(`${nodeId} commits`).pick([1, 2, 10, 200]);
     const host = new Host(
-      { nodeId, peerAddress: this.machine, gatewayAddress: this.machine, dataAddress: '', settings },
+      { nodeId, peerAddress: this.machine, gatewayAddress: this.machine, dataAddress: '', settings, worthACommit },
       {
         store: this.#store,
         clock: process,
