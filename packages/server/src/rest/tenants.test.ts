@@ -129,6 +129,30 @@ describe('tenants', () => {
     const audit = (await may.ask('GET', '/v1/audit?action=priority.critical')).body as unknown as { items: unknown[] };
     expect(audit.items).toHaveLength(4);
   });
+
+  test('critical needs it also for what is made again, for backfills and for jobs', async () => {
+    const may = await tenant('once-more', { critical: true });
+    const schedule = { cron: '0 0 * * *', priority: 'critical' };
+    await may.ask('PUT', '/v1/dags/d', { name: 'd', tasks: [{ name: 'a', handler: 'x' }], schedule });
+    const { id } = (await may.ask('POST', '/v1/dags/d/runs', { priority: 'critical' })).body;
+    const job = { run: 'true', priority: 'critical' };
+    const asks = (team: Pick<Team, 'ask'>) => [
+      team.ask('POST', `/v1/runs/${id}/rerun`, {}),
+      team.ask('POST', '/v1/dags/d/backfills', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }),
+      team.ask('POST', '/v1/jobs', job),
+    ];
+    expect((await Promise.all(asks(may))).map(({ status }) => status)).toEqual([201, 201, 201]);
+    await rig.ask('PUT', '/v1/tenants/once-more', { critical: false });
+    // What a token may is believed for a few seconds; this one is new.
+    const token = await tokenFor({ name: 'later', role: 'admin', tenant: 'once-more' });
+    const ask = (method: string, path: string, body?: unknown) => rig.ask(method, path, body, bearer(token));
+    const refused = await Promise.all(asks({ ask }));
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(refused.map(() => [403, 'FORBIDDEN']));
+    const batch = (await ask('POST', '/v1/jobs/batch', { jobs: [job, { run: 'true' }] })).body as unknown as {
+      items: { id: string | null; error: { code: string } | null }[];
+    };
+    expect(batch.items.map(({ error }) => error?.code ?? null)).toEqual(['FORBIDDEN', null]);
+  });
 });
 
 describe('workers of the fleet', () => {
