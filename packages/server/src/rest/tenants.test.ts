@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunView } from '@signalbox/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
@@ -15,6 +16,9 @@ afterAll(async () => {
   await rig.stop();
   await rm(folder, { recursive: true, force: true });
 });
+
+const hold = ({ signal }: { signal: AbortSignal }) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
@@ -209,6 +213,25 @@ describe('workers of the fleet', () => {
     const ours = await run(one, 'y', { run: 'true', queue: 'fleet' });
     await eventually(async () => (await stateOf(one, ours)) === 'succeeded');
     expect(await stateOf(three, stranger)).toBe('ready');
+  });
+
+  test('count where a task waits, though the tenant does not see them (I75, I65)', async () => {
+    const [served, other] = [await tenant('served'), await tenant('other')];
+    const token = await tokenFor({ name: 'shared', role: 'worker', serves: ['served'] });
+    await rig.addWorker({ hold }, { token, queues: ['shared'], slots: 1 });
+    const holding = await run(served, 'first', { handler: 'hold', queue: 'shared' });
+    await eventually(async () => (await stateOf(served, holding)) === 'running');
+    const whyOf = async (team: Team) => {
+      const id = await run(team, 'next', { handler: 'hold', queue: 'shared' });
+      const { body } = await team.ask('GET', `/v1/runs/${id}`);
+      return (body as unknown as RunView).tasks[0]?.why?.code;
+    };
+    expect([await whyOf(served), await whyOf(other)]).toEqual(['workers_busy', 'no_worker']);
+    const queue = { name: 'shared', waiting: 1, workers: 1, slots: 1, running: 1 };
+    expect((await served.ask('GET', '/v1/queues')).body.items).toEqual([queue]);
+    expect((await other.ask('GET', '/v1/queues')).body.items).toEqual([{ ...queue, workers: 0, slots: 0, running: 0 }]);
+    expect((await served.ask('GET', '/v1/workers')).body.items).toEqual([]);
+    await served.ask('POST', `/v1/runs/${holding}/cancel`, {});
   });
 
   test('a suspended tenant starts nothing and changes nothing until it is resumed; others go on', async () => {
