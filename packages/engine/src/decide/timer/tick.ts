@@ -62,22 +62,38 @@ function soonest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.min(a, b);
 }
 
+export function isWindowDue({ windows, now }: State): boolean {
+  return (windows.firstAt() ?? Number.POSITIVE_INFINITY) <= now;
+}
+
 /** The schedules with windows that are due now, as many as a step decides at most. */
 export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly Schedule[] {
-  const { windows, now, settings } = state;
-  if ((windows.firstAt() ?? Number.POSITIVE_INFINITY) > now) return [];
+  const { windows, now } = state;
+  if (!isWindowDue(state)) return [];
   return windows
-    .due(now, settings.changesPerStep)
+    .due(now, windowShare(state))
     .filter(isLive)
     .map(({ schedule }) => schedule);
 }
 
+/**
+ * How many changes of a step are for windows. The rest is for work that is there already: a step that windows could fill would start
+ * no task while a hundred thousand of them are due, and be long.
+ */
+function windowShare({ settings }: State): number {
+  return Math.ceil(settings.changesPerStep * WINDOW_SHARE);
+}
+
+const WINDOW_SHARE = 0.5;
+
 function openWindows(recorder: Recorder): void {
   const { state } = recorder;
+  const full = recorder.changes.length + windowShare(state);
+  const hasRoom = () => recorder.changes.length < full && !recorder.isFull();
   // No timer of a run is to blame for what a schedule does.
   state.currentRun = null;
   for (let next = state.windows.peek(state.now); next !== undefined; next = state.windows.peek(state.now)) {
-    if (recorder.isFull()) return;
+    if (!hasRoom()) return;
     const { schedule } = next;
     const isWatched = isLive(next);
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
@@ -85,7 +101,7 @@ function openWindows(recorder: Recorder): void {
     state.windows.pop();
     if (!isWatched) continue;
     state.currentSchedule = schedule;
-    if (!decideDueWindows(recorder, schedule)) {
+    if (!decideDueWindows(recorder, schedule, hasRoom)) {
       // The step is full: it goes on with the window that is next.
       watchSchedule(state, schedule);
       break;
