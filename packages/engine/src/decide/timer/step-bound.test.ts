@@ -124,10 +124,22 @@ describe('5,000 schedules due at once', () => {
     pass(box, 3_600_000);
     const found = sizes(box, { kind: 'Tick' });
     expect(Math.max(...found)).toBeLessThanOrEqual(BOUND);
-    expect(found.length).toBeLessThanOrEqual(12);
+    expect(found.length).toBeLessThanOrEqual(22);
     expect(box.node.store.windows).toHaveLength(5_000);
     const order = box.node.store.windows.map(({ dagId }) => dagId);
     expect(order).toEqual(order.toSorted((a, b) => a - b));
+  });
+
+  test('are decided first; when each is due again is stored afterwards', () => {
+    const box = scheduled(5_000);
+    pass(box, 3_600_000);
+    const kinds: string[] = [];
+    let result = box.node.decide([{ kind: 'Tick' }]);
+    for (; result.more; result = box.node.decide([{ kind: 'Tick' }])) {
+      kinds.push(...new Set(result.changes.map(({ kind }) => kind)));
+    }
+    expect(kinds.lastIndexOf('WindowDecided')).toBeLessThanOrEqual(kinds.indexOf('ScheduleParked'));
+    expect(box.changes('ScheduleParked')).toHaveLength(5_000);
   });
 
   test('also when none of their dags is in memory: each tick asks for those that come next', () => {

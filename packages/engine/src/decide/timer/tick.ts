@@ -24,7 +24,7 @@ import type { Recorder } from '../recorder.ts';
 import { checkRequirements } from '../requires/check-requires.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { removeIfOver } from '../schedule/over.ts';
-import { isMoveDue, nextWalkAt, parkIfFar } from '../schedule/park.ts';
+import { isMoveDue, nextWalkAt, parkDecided } from '../schedule/park.ts';
 import { releaseHeld } from '../trigger/release-held.ts';
 import { isCurrentRetry } from './dead-timers.ts';
 import { fireAttemptTimer } from './fire-attempt-timer.ts';
@@ -52,7 +52,7 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
 } {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
-  const isDue = isBackfillDue(state) || isMoveDue(state);
+  const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
   const waits = soonest(pastDue(state), state.requires.next());
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
   return { mono, wall: soonest(state.windows.firstAt(), nextWalkAt(state)) };
@@ -62,7 +62,12 @@ function soonest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.min(a, b);
 }
 
-export function isWindowDue({ windows, now }: State): boolean {
+/** Windows are due, or the due times of some that were are to be stored: the next step goes on with it. */
+export function hasWindowWork(state: State): boolean {
+  return isWindowDue(state) || state.schedules.toPark.size > 0;
+}
+
+function isWindowDue({ windows, now }: State): boolean {
   return (windows.firstAt() ?? Number.POSITIVE_INFINITY) <= now;
 }
 
@@ -85,6 +90,8 @@ function windowShare({ settings }: State): number {
 }
 
 const WINDOW_SHARE = 0.5;
+/** So many schedules may wait for a moment without due windows; beyond, their due times are stored all the same (I73). */
+const MOST_TO_PARK = 200_000;
 
 function openWindows(recorder: Recorder): void {
   const { state } = recorder;
@@ -93,11 +100,11 @@ function openWindows(recorder: Recorder): void {
   // No timer of a run is to blame for what a schedule does.
   state.currentRun = null;
   for (let next = state.windows.peek(state.now); next !== undefined; next = state.windows.peek(state.now)) {
-    if (!hasRoom()) return;
+    if (!hasRoom()) break;
     const { schedule } = next;
     const isWatched = isLive(next);
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
-    if (isWatched && state.dags.get(schedule.dagId) === undefined) return;
+    if (isWatched && state.dags.get(schedule.dagId) === undefined) break;
     state.windows.pop();
     if (!isWatched) continue;
     state.currentSchedule = schedule;
@@ -107,9 +114,10 @@ function openWindows(recorder: Recorder): void {
       break;
     }
     removeIfOver(recorder, schedule);
-    parkIfFar(recorder, schedule);
+    if (state.schedules.get(schedule.id) === schedule) state.schedules.toPark.add(schedule);
   }
   state.currentSchedule = null;
+  if (!isWindowDue(state) || state.schedules.toPark.size > MOST_TO_PARK) parkDecided(recorder);
 }
 
 function fireTimer(recorder: Recorder, timer: Timer): void {
