@@ -89,7 +89,7 @@ function windowShare({ settings }: State): number {
   return Math.ceil(settings.changesPerStep * WINDOW_SHARE);
 }
 
-const WINDOW_SHARE = 0.5;
+const WINDOW_SHARE = 0.25;
 /** So many schedules may wait for a moment without due windows; beyond, their due times are stored all the same (I73). */
 const MOST_TO_PARK = 200_000;
 
