@@ -5,7 +5,7 @@ import { useSearchState } from '../../api/search-state.ts';
 import { count, plural } from '../../parts/format.ts';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
-import { type DagFilter, dagLabelsQuery, dagNamesQuery } from './chunks.ts';
+import { type DagFilter, dagChunkQuery, dagLabelsQuery, dagNamesQuery } from './chunks.ts';
 import { DagRow } from './dag-row.tsx';
 import './dags.css';
 
@@ -27,8 +27,10 @@ export function DagsPage() {
     owner,
   };
   const names = useQuery(dagNamesQuery(filter));
-  const labels = useQuery(dagLabelsQuery()).data;
-  const isEmpty = useQuery(anyDagQuery()).data === false;
+  // The first rows come beside the names; what else there is comes after both.
+  const isShown = useQuery(dagChunkQuery(filter, undefined)).data !== undefined && names.data !== undefined;
+  const labels = useQuery({ ...dagLabelsQuery(), enabled: isShown }).data;
+  const isEmpty = useQuery({ ...anyDagQuery(), enabled: names.data?.length === 0 }).data === false;
   return (
     <Page title="DAGs">
       <div className="toolbar">
