@@ -2,6 +2,7 @@ import type { DagLabels } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { anyDagQuery, STATS_DAYS } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
+import { ShowFilter, useShown } from '../../parts/filters.tsx';
 import { count, plural } from '../../parts/format.ts';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
@@ -19,10 +20,11 @@ const FILTERS = [
 const ROW = 58;
 
 export function DagsPage() {
-  const [{ q, show = 'all', tag, owner }, change] = useSearchState();
+  const [{ q, tag, owner }, change] = useSearchState();
+  const show = useShown('show', FILTERS);
   const filter: DagFilter = {
     q: q === '' ? undefined : q,
-    show: FILTERS.some(([key]) => key === show) && show !== 'all' ? show : undefined,
+    show: show === 'all' ? undefined : show,
     tag,
     owner,
   };
@@ -42,18 +44,7 @@ export function DagsPage() {
           value={q ?? ''}
           onChange={(event) => change({ q: event.target.value })}
         />
-        <div className="segmented" role="group" aria-label="Which DAGs">
-          {FILTERS.map(([key, label]) => (
-            <button
-              key={key}
-              type="button"
-              aria-pressed={show === key}
-              onClick={() => change({ show: key === 'all' ? undefined : key })}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
+        <ShowFilter name="show" label="Which DAGs" choices={FILTERS} />
         <LabelFilter
           label="Tag"
           all="All tags"
