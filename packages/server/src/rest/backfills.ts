@@ -238,7 +238,7 @@ function backfillAnswer(row: BackfillRow): BackfillView {
 }
 
 /** By the pace of the runs so far. Windows that are left are taken to need a run as often as those before. */
-export function estimateOf(row: BackfillRow, now: number): string | null {
+function estimateOf(row: BackfillRow, now: number): string | null {
   const { state, startedAt, windowCount, createdCount, skippedCount, activeRuns, ended } = row;
   const done = ended.succeeded + ended.failed + ended.cancelled;
   const decided = createdCount + skippedCount;

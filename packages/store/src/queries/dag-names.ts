@@ -55,7 +55,7 @@ export async function listDagNames(database: Database, tenantId: TenantId, filte
   return (found?.rows ?? []).map(([name]) => decodeText(name ?? ''));
 }
 
-export interface DagLabel {
+interface DagLabel {
   readonly name: string;
   /** How many dags have it. */
   readonly dags: number;

@@ -50,7 +50,7 @@ export interface DagView {
   readonly scheduleCount: number;
 }
 
-export interface ScheduleOfDag {
+interface ScheduleOfDag {
   readonly name: string;
   readonly spec: ScheduleSpec;
   readonly revision: number;

@@ -17,7 +17,7 @@ import { stopRunning } from '../run/stop-running.ts';
 /** Runs that one tick looks at. */
 const LOOK = 32;
 /** How often a run that waits is looked at. */
-export const CHECK_MS = 5_000;
+const CHECK_MS = 5_000;
 const SCHEDULE = 'schedule' as Actor;
 
 export function* requirementNeeds(state: State): Generator<Need> {

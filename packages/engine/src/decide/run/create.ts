@@ -89,7 +89,7 @@ function requiresOf(spec: ScheduleSpec, now: Instant): Pick<NewRun, 'requires'> 
   return of === undefined || of.length === 0 ? {} : { requires: { of, unmet, until: (now + waitMs) as Instant } };
 }
 
-export interface NewWindowRun
+interface NewWindowRun
   extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait' | 'requires'>> {
   readonly at: Instant;
   readonly timetable: Timetable;

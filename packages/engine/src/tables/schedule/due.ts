@@ -29,7 +29,7 @@ export function dueAtOf(state: State, schedule: Schedule): Instant | null {
 }
 
 /** It is not needed in memory: the walk over due schedules has not come to its place yet, and will fetch it there. */
-export function isFar({ shards }: State, { dueAt, shard, dagId, scheduleNo }: Schedule): boolean {
+function isFar({ shards }: State, { dueAt, shard, dagId, scheduleNo }: Schedule): boolean {
   if (dueAt === null) return true;
   const { nearAfter } = shards.get(shard)!;
   if (dueAt !== nearAfter.dueAt) return dueAt > nearAfter.dueAt;

@@ -8,7 +8,7 @@ import { dirname, extname, join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SCRIPT_POLICY, SITE_POLICY } from '../headers.ts';
 
-export interface SiteFile {
+interface SiteFile {
   readonly type: string;
   readonly plain: Buffer;
   /** Written by the build, for what gets smaller by it. */

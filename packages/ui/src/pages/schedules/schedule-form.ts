@@ -1,7 +1,7 @@
 /** A schedule as the texts of a form, and back. What is wrong with a time, the server says in the preview. */
 import type { ScheduleSettings } from '@signalbox/protocol';
 
-export type ScheduleKind = 'cron' | 'every' | 'at';
+type ScheduleKind = 'cron' | 'every' | 'at';
 
 export interface ScheduleForm {
   readonly kind: ScheduleKind;
@@ -69,7 +69,7 @@ export const NEW_SCHEDULE: ScheduleForm = {
 };
 
 export type ScheduleBody = Readonly<Record<string, unknown>>;
-export type ReadSchedule =
+type ReadSchedule =
   | { readonly body: ScheduleBody }
   | { readonly faults: Readonly<Partial<Record<keyof ScheduleForm, string>>> };
 
