@@ -34,6 +34,7 @@ export * from './schedule-fields.ts';
 export * from './schedule-preview.ts';
 export * from './schedule-settings.ts';
 export * from './schedules.ts';
+export * from './settings.ts';
 export { evaluatedInputs } from './shell-evaluation.ts';
 export { REFERENCE_VARIABLE } from './shell-references.ts';
 export * from './stats.ts';
