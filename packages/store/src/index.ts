@@ -27,6 +27,7 @@ export type { ListRuns, RunPlace } from './queries/run-list.ts';
 export type { RunPayloads } from './queries/run-payloads.ts';
 export type { RunView } from './queries/run-view.ts';
 export type { ListedSchedule, ListSchedules } from './queries/schedules.ts';
+export type { ClusterSettings } from './queries/settings.ts';
 export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { StoredTenant, TenantChange, TenantRule } from './queries/tenants.ts';
 export type { NodeRow, VersionSummary } from './queries/versions.ts';

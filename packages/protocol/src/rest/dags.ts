@@ -15,6 +15,8 @@ export const deployedSchema = z.object({
   version: z.int(),
   hash: z.string(),
   changed: z.boolean(),
+  /** What still works and should be written otherwise, such as old words. Absent when there is nothing. */
+  warnings: z.array(z.string()).optional(),
 });
 export type Deployed = z.infer<typeof deployedSchema>;
 
