@@ -96,7 +96,7 @@ function requiresOf(spec: ScheduleSpec, now: Instant): NonNullable<NewRun['requi
   return of === undefined || of.length === 0 ? null : { of, unmet, until: (now + waitMs) as Instant };
 }
 
-export interface NewWindowRun
+interface NewWindowRun
   extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait' | 'requires'>> {
   readonly at: Instant;
   readonly timetable: Timetable;

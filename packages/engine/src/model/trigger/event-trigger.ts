@@ -2,7 +2,7 @@
 import type { Expression } from '../dag/expression.ts';
 
 /** A condition over an event: its params are the values at the paths. */
-export interface EventCondition {
+interface EventCondition {
   readonly text: string;
   readonly expression: Expression;
   readonly paths: readonly (readonly (string | number)[])[];

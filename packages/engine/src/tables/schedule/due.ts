@@ -24,13 +24,14 @@ export function dueAtOf(state: State, schedule: Schedule): Instant | null {
   if (schedule.paused || schedule.fault !== null) return null;
   const zone = schedule.timetable?.zone ?? UTC;
   if (zone !== UTC && state.settings.isZoneSure?.(zone) === false) return RESIDENT;
-  return schedule.watch !== null
-    ? (schedule.watch.at as Instant)
-    : (nextOf(state, schedule, schedule.decidedUntil)?.firesAt ?? null);
+  // How late it fires by the jitter of the cluster is not stored: that may be lowered meanwhile.
+  const isLateByDefault = schedule.spec.jitterMs === undefined && (state.settings.defaultJitterMs?.() ?? 0) > 0;
+  if (schedule.watch !== null && !isLateByDefault) return schedule.watch.at as Instant;
+  return nextOf(state, schedule, schedule.decidedUntil)?.[isLateByDefault ? 'at' : 'firesAt'] ?? null;
 }
 
 /** It is not needed in memory: the walk over due schedules has not come to its place yet, and will fetch it there. */
-export function isFar({ shards }: State, { dueAt, shard, dagId, scheduleNo }: Schedule): boolean {
+function isFar({ shards }: State, { dueAt, shard, dagId, scheduleNo }: Schedule): boolean {
   if (dueAt === null) return true;
   const { nearAfter } = shards.get(shard)!;
   if (dueAt !== nearAfter.dueAt) return dueAt > nearAfter.dueAt;
