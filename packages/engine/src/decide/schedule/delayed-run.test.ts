@@ -189,6 +189,18 @@ describe('asked for again', () => {
     expect(created(box)).toHaveLength(1);
   });
 
+  test('a time after the years that schedules know is refused, and the shard goes on (I57, I68)', () => {
+    const box = boxOf();
+    const last = Date.UTC(2200, 0, 1) as Instant;
+    delay(box, { at: last });
+    const items = [{ params: null, priority: null, at: (last + 1) as Instant }];
+    const key = { key: 'k2', bodyHash: 'b' };
+    expect(box.submit({ items, key })).toMatchObject({ ok: false, code: 'RUN_TIME_INVALID' });
+    expect(waiting(box)).toHaveLength(1);
+    box.killOwner().advance('1m');
+    expect(waiting(box)).toHaveLength(1);
+  });
+
   test('a batch may have runs of now and of later', () => {
     const box = boxOf();
     const command = box.submission({

@@ -8,6 +8,7 @@ import { assert } from '../../model/assert.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
 import type { Actor, Instant, RunUid, ScheduleNo } from '../../model/ids.ts';
+import { LAST_INSTANT } from '../../model/schedule/timetable.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { type Schedule, storedOf } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
@@ -21,7 +22,8 @@ const JUST_PASSED_MS = 60_000;
 
 /** Why a run can't be asked for at this time; null when it can. */
 export function timeFault({ state }: Recorder, at: Instant): string | null {
-  return at < state.now - JUST_PASSED_MS ? 'that time has passed' : null;
+  if (at < state.now - JUST_PASSED_MS) return 'that time has passed';
+  return at > LAST_INSTANT ? 'that time is after the year 2199' : null;
 }
 
 interface NewDelayedRun {
