@@ -139,6 +139,24 @@ test.each([
   expect((await hidden()).length).toBe(before.length);
 });
 
+/** Of a task of its own: the one that a job names. */
+const task = { dag: 'sized', task: 'load' };
+const many = Object.fromEntries(Array.from({ length: 101 }, (_, no) => [`input_${no}`, no]));
+test.each([
+  ['params of a recurring job', { run: 'true', cron: '0 0 * * *', params: { text: 'x'.repeat(300_000) } }],
+  ['params', { run: 'true', env: { SIZE: 'unlike' }, params: { text: 'x'.repeat(300_000) } }],
+  ['inputs', { task, inputs: { text: 'x'.repeat(70_000) } }],
+  ['many inputs', { task, inputs: many }],
+  ['names of inputs that are none', { task, inputs: { 'a b;$(x)': 1 } }],
+])('too large or odd: %s (I68, I12)', async (_, job) => {
+  await rig.ask('PUT', '/v1/dags/sized', { name: 'sized', tasks: [{ name: 'load', handler: 'load' }] });
+  const before = await hidden();
+  const { status, body } = await rig.ask('POST', '/v1/jobs', job);
+  expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  expect((await rig.ask('POST', '/v1/jobs/batch', { jobs: [job] })).status).toBe('inputs' in job ? 400 : 201);
+  expect((await hidden()).length).toBe(before.length);
+});
+
 test('names of dags that jobs have cannot be deployed or deleted by people', async () => {
   const name = '.job-mine';
   const { status } = await rig.ask('PUT', `/v1/dags/${name}`, { name, tasks: [{ name: 'a', handler: 'load' }] });

@@ -41,7 +41,7 @@ import { type JobShape, type ShapedJob, shapeOf } from './job-shape.ts';
 import { nextWindowOf } from './next-window.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
-import { itemOf, submitNamed } from './submit.ts';
+import { itemOf, refuseLongParams, submitNamed } from './submit.ts';
 import { runSummary } from './views.ts';
 
 type JobRequest = FastifyRequest<{ Params: { id: string } }>;
@@ -227,7 +227,10 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     if (when > 1) throw badRequest('at', 'does not go with delay, cron or every: give one of them');
     if (job.zone !== undefined && job.cron === undefined) throw badRequest('zone', 'goes with cron');
     if (job.priority === 'critical') refuseCritical(request);
-    return { ...(await shapeOf(request, parts, tenantId, { job, raw })), job };
+    const shaped = await shapeOf(request, parts, tenantId, { job, raw });
+    // Before its dag is made: what is refused leaves nothing (I12).
+    refuseLongParams(shaped.params);
+    return { ...shaped, job };
   }
 
   /** Their ids, in order. All of them or none. */
