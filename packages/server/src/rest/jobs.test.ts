@@ -97,6 +97,27 @@ test.each([[{ run: 'true' }], [{ run: 'true', delay: '9d' }], [{ run: 'true', ev
   },
 );
 
+test('a recurring job whose request was cut off is the same job hours later (I11)', async () => {
+  const call = { idempotencyKey: 'cut-off' };
+  const job = { run: 'true', every: '1h' } as const;
+  const { id } = await client().createJob(job, call);
+  // As if it had been made three hours ago, by a server that never got to answer.
+  const earlier = (Number.parseInt(id.slice(0, 13).replace('-', ''), 16) - 3 * 3_600_000)
+    .toString(16)
+    .padStart(12, '0');
+  const first = `${earlier.slice(0, 8)}-${earlier.slice(8)}${id.slice(13)}`;
+  await rig.sql(`update job set job_id = '${first}' where job_id = '${id}'`);
+  await rig.sql(`update request_key set status = null, answer = null, at = '-infinity' where key = 'cut-off'`);
+  expect((await client().createJob(job, call)).id).toBe(first);
+});
+
+test('a key of one job is not that of a batch (I11)', async () => {
+  const call = { idempotencyKey: 'of-two' };
+  const { id } = await client().createJob({ run: 'true' }, call);
+  const { items } = await client().createJobs([{ run: 'true' }], call);
+  expect([items[0]?.error, items[0]?.id === id]).toEqual([null, false]);
+});
+
 test('a deployed task runs by itself with inputs, and keeps its code when its dag is deployed again', async () => {
   const dag = (handler: string) => ({
     name: 'etl',
