@@ -66,7 +66,7 @@ export function submission(scene: Scene): Checker {
       const counts = new Map<RunUid, number>();
       for (const change of changes) {
         if (change.kind !== 'RunCreated' || change.cause === 'schedule' || change.cause === 'parent') continue;
-        if (held.has(change.uid) || change.cause === 'backfill') continue;
+        if (held.has(change.uid) || change.cause === 'backfill' || change.assets !== undefined) continue;
         const first = uidOfItem(change.uid, 0);
         counts.set(first, (counts.get(first) ?? 0) + 1);
       }

@@ -4,6 +4,7 @@ import { backfills } from './a-backfills.ts';
 import { past } from './a-past.ts';
 import { requirements } from './a-requires.ts';
 import { schedules } from './a-schedules.ts';
+import { assets } from './b-assets.ts';
 import { heldEvents } from './b-events.ts';
 import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
@@ -35,6 +36,7 @@ const ALL: readonly CheckerMaker[] = [
   requirements,
   submission,
   heldEvents,
+  assets,
   ownership,
   replay,
   dispatch,

@@ -16,6 +16,7 @@ import {
   type TenantId,
 } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
+import { planAssetByHand } from './assets.ts';
 import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
 import { pausesLeft, planHand } from './manual.ts';
@@ -36,6 +37,8 @@ const RETRIED_OF = 40;
 const LONGEST_ASK_MS = 15_000;
 /** So many other requests for each event. */
 const EVENTS_APART = 4;
+/** And for each asset that is declared fresh by hand. */
+const ASSETS_APART = 20;
 
 interface Submission {
   readonly dag: PlannedDag;
@@ -88,6 +91,14 @@ export class SimClients {
     };
     this.#in(2_500, send);
     this.#tenants.start(() => this.isStopped);
+    const hands = this.#chance.fork('assets by hand');
+    const produce = () => {
+      const node = this.#anyNode();
+      if (this.isStopped) return;
+      if (node !== null) this.#ask(node, planAssetByHand(hands, TENANT, ACTOR), () => undefined);
+      this.#in(hands.wait(meanMs * ASSETS_APART), produce);
+    };
+    this.#in(2_500, produce);
   }
 
   #senders(): SimSenders {

@@ -24,7 +24,7 @@ type NewRun = Pick<
   RunCreated,
   'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
 > &
-  Partial<Pick<RunCreated, 'windowStart' | 'backfill' | 'dueAt' | 'requires'>> & {
+  Partial<Pick<RunCreated, 'windowStart' | 'backfill' | 'dueAt' | 'requires' | 'assets'>> & {
     /** The current one unless told. */
     readonly version?: Version;
     /** For active runs of the dag to end, whatever its limit. */
@@ -57,6 +57,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     ...(run.scheduleNo === undefined ? {} : { scheduleNo: run.scheduleNo }),
     ...(run.dueAt === undefined ? {} : { dueAt: run.dueAt }),
     ...(run.requires === undefined ? {} : { requires: run.requires }),
+    ...(run.assets === undefined ? {} : { assets: run.assets }),
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
     at: state.now,
