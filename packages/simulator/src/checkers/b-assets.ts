@@ -39,19 +39,19 @@ export function assets(scene: Scene): Checker {
       if (used.has(key)) scene.fail('I11', `asset ${key} has made a second run, ${runId}`);
       used.add(key);
       if ((produced.get(nameOf({ shard, tenantId, name }))?.no ?? 0) < no)
-        scene.fail('I15', `run ${runId} was created by asset ${key}, which was not produced yet`);
+        scene.fail('I10', `run ${runId} was created by asset ${key}, which was not produced yet`);
     }
     const spec = ledger.dags.get(dagId)?.versions.get(versionNo) ?? {};
     const [trigger] = triggersOf(spec).flatMap(({ assets: own }) => own ?? []);
     const names = sources.map(({ name }) => name);
     const isWhole = trigger?.mode === 'any' ? names.length > 0 : trigger?.names.every((name) => names.includes(name));
-    if (isWhole !== true) scene.fail('I30', `run ${runId} was created by ${names.join()}, which is not enough`);
+    if (isWhole !== true) scene.fail('I11', `run ${runId} was created by ${names.join()}, which is not enough`);
   }
 
   /** Whoever waited when it was produced has taken it by now. */
   function checkTold(change: AssetTold): void {
     const known = produced.get(nameOf(change));
-    if (known === undefined || change.no > known.no) return scene.fail('I15', `asset ${nameOf(change)} is told early`);
+    if (known === undefined || change.no > known.no) return scene.fail('I10', `asset ${nameOf(change)} is told early`);
     known.told = Math.max(known.told, change.no);
     if (change.no !== known.no) return;
     const taken = world.database.tables.described.all('assetInputs');
