@@ -4,6 +4,8 @@ import { forgetSettledRuns } from './apply/forget-run.ts';
 import { noteLook } from './apply/service.ts';
 import { absorbSeen } from './decide/absorb-seen.ts';
 import { addTasks } from './decide/add/add-tasks.ts';
+import { noteAssetTold, produceAsset } from './decide/asset/produce-asset.ts';
+import { takeAsset } from './decide/asset/take-asset.ts';
 import { setBackfill, startBackfill } from './decide/backfill/start.ts';
 import { resetBreaker } from './decide/breaker/reset.ts';
 import { askChild, beginChild } from './decide/child/begin-child.ts';
@@ -157,6 +159,12 @@ function decide(recorder: Recorder, command: Command): Answer {
       return submitRuns(recorder, command);
     case 'HoldEvent':
       return holdEvent(recorder, command);
+    case 'ProduceAsset':
+      return produceAsset(recorder, command);
+    case 'TakeAsset':
+      return takeAsset(recorder, command);
+    case 'NoteAssetTold':
+      return noteAssetTold(recorder, command);
     case 'ReportAttempt':
       return reportAttempt(recorder, command);
     case 'ExtendAttempt':

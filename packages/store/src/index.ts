@@ -6,6 +6,7 @@ export { migrate } from './migrate.ts';
 export * from './port.ts';
 export { openPostgresStore, type PostgresStore } from './postgres-store.ts';
 export type { ApiToken, Cluster, NewApiToken, WorkerLimits } from './queries/access.ts';
+export type { AssetRow } from './queries/assets.ts';
 export type { Refusal } from './queries/audit.ts';
 export type { BackfillRow } from './queries/backfills.ts';
 export type { StoredBundle } from './queries/bundles.ts';

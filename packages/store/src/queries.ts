@@ -16,6 +16,7 @@ import {
   readCluster,
   revokeToken,
 } from './queries/access.ts';
+import { type ListAssets, listAssets } from './queries/assets.ts';
 import {
   type ChangedBy,
   type ListAudit,
@@ -183,6 +184,7 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  listAssets = (tenantId: TenantId, list: ListAssets) => listAssets(this.#database, tenantId, list);
   readSettings = () => readSettings(this.#database);
   changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);
   readZoneVersion = () => readZoneVersion(this.#database);

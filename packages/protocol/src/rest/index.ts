@@ -1,4 +1,6 @@
 export * from './access.ts';
+export * from './asset-fields.ts';
+export * from './assets.ts';
 export * from './backfills.ts';
 export * from './breaker-view.ts';
 export * from './bundles.ts';

@@ -11,6 +11,7 @@ import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
 import { systemClock } from '../ports/clock.ts';
+import { assetRoutes } from './assets.ts';
 import { auditRoutes } from './audit.ts';
 import { backfillRoutes } from './backfills.ts';
 import { cutIfSlow, readJsonBodies } from './body.ts';
@@ -185,6 +186,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   retentionRoutes(app, parts);
   zoneRoutes(app, parts);
   settingsRoutes(app, parts);
+  assetRoutes(app, parts);
   pageRoutes(app);
   return app;
 }

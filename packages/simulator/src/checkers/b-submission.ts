@@ -45,8 +45,8 @@ export function submission(scene: Scene): Checker {
   }
 
   /** The uid of a run that its submission has created; undefined for one that was made by something else, or that begins only now. */
-  function submittedNow({ uid, cause }: RunCreated): RunUid | undefined {
-    if (cause === 'schedule' || cause === 'parent' || cause === 'backfill') return undefined;
+  function submittedNow({ uid, cause, assets }: RunCreated): RunUid | undefined {
+    if (cause === 'schedule' || cause === 'parent' || cause === 'backfill' || assets !== undefined) return undefined;
     return held.has(uid) || delayed.has(uid) ? undefined : uid;
   }
 

@@ -5,6 +5,7 @@ import { delayedRuns } from './a-delayed.ts';
 import { past } from './a-past.ts';
 import { requirements } from './a-requires.ts';
 import { schedules } from './a-schedules.ts';
+import { assets } from './b-assets.ts';
 import { heldEvents } from './b-events.ts';
 import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
@@ -37,6 +38,7 @@ const ALL: readonly CheckerMaker[] = [
   requirements,
   submission,
   heldEvents,
+  assets,
   ownership,
   replay,
   dispatch,

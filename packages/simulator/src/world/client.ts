@@ -17,6 +17,7 @@ import {
   type TenantId,
 } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
+import { planAssetByHand } from './assets.ts';
 import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
 import { dagOfDelayed, itemsAt, type PlannedTime, planDelayedUse, planTimes } from './delayed-use.ts';
@@ -45,6 +46,8 @@ const JOBS_APART = 3;
 /** How many histories have users of delayed runs, and of jobs. */
 const DELAYED_SHARE = 0.5;
 const JOBS_SHARE = 0.4;
+/** And for each asset that is declared fresh by hand. */
+const ASSETS_APART = 20;
 
 interface Submission {
   readonly dag: PlannedDag;
@@ -112,6 +115,14 @@ export class SimClients {
     this.#in(2_500, send);
     if (this.#shapes.length > 0) this.#startJobs(meanMs * JOBS_APART);
     this.#tenants.start(() => this.isStopped);
+    const hands = this.#chance.fork('assets by hand');
+    const produce = () => {
+      const node = this.#anyNode();
+      if (this.isStopped) return;
+      if (node !== null) this.#ask(node, planAssetByHand(hands, TENANT, ACTOR), () => undefined);
+      this.#in(hands.wait(meanMs * ASSETS_APART), produce);
+    };
+    this.#in(2_500, produce);
   }
 
   #startJobs(meanMs: number): void {

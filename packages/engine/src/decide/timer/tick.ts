@@ -13,6 +13,7 @@ import { mayRun } from '../../tables/task/may-run.ts';
 import { isRunTimer } from '../../tables/timer/run-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
 import { watchLease } from '../../tables/worker/lease.ts';
+import { tellAssets } from '../asset/produce-asset.ts';
 import { advanceBackfills, isBackfillDue } from '../backfill/advance.ts';
 import { passRetry, wakeBudget } from '../breaker/pass.ts';
 import { wakeBreaker } from '../breaker/wake.ts';
@@ -43,6 +44,7 @@ export function tick(recorder: Recorder): void {
   advanceBackfills(recorder);
   linkPasts(recorder);
   checkRequirements(recorder);
+  tellAssets(recorder);
 }
 
 /** When something is due next: by the clock that never jumps, and by the wall clock. */
@@ -53,7 +55,7 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
   const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
-  const waits = soonest(pastDue(state), state.requires.next());
+  const waits = soonest(soonest(pastDue(state), state.requires.next()), state.untold.next());
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
   return { mono, wall: soonest(state.windows.firstAt(), nextWalkAt(state)) };
 }
