@@ -73,8 +73,8 @@ export function recovery(scene: Scene): Checker {
   }
 
   /** Its schedule wants it to wait until the dag has no active run. */
-  function waitsForOthers({ created: { dagId, scheduleNo, cause } }: RunBook): boolean {
-    if (cause !== 'schedule' || scheduleNo === undefined) return false;
+  function waitsForOthers({ created: { dagId, scheduleNo, cause, firesAt } }: RunBook): boolean {
+    if (firesAt === null || cause === 'backfill' || scheduleNo === undefined) return false;
     const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
     if (ifRunning === 'allow') return false;
     return [...ledger.live].some((run) => run.created.dagId === dagId && run.isAdmitted && !run.isSetAside);
