@@ -425,3 +425,26 @@ test.each([
   const { exitCode, stderr } = await signalbox(...args);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
 });
+
+test('old words of schedules are accepted with a warning, wherever they are written', async () => {
+  const file = join(folder, 'old-words.yaml');
+  const text = 'name: old-words\nschedule: { cron: "0 0 1 1 *", missed: latest }\ntasks: [{ name: a, run: echo }]\n';
+  await writeFile(file, text);
+  const expected = 'warning: old-words: schedule.missed: latest is an old word. Write most_recent';
+  expect((await signalbox('validate', file)).stdout).toContain(expected);
+  expect((await signalbox('deploy', file, '--dry-run')).stderr).toContain(expected);
+  const deployed = await signalbox('deploy', file);
+  expect([deployed.exitCode, deployed.stderr]).toEqual([0, expect.stringContaining(expected)]);
+  expect((await json('deploy', file)).dags).toMatchObject([{ warnings: [expect.stringContaining('most_recent')] }]);
+  const args = ['schedules', 'create', 'old-words', 'more', '--cron', '0 0 2 1 *', '--missed'];
+  expect((await signalbox(...args, 'all')).stderr).toContain('warning: missed: all is an old word. Write catchup');
+  const edited = await signalbox('schedules', 'edit', 'old-words', 'more', '--cron', '0 0 3 1 *', '--missed', 'skip');
+  expect([edited.exitCode, edited.stderr]).toEqual([0, '']);
+});
+
+test('the jitter of the cluster is shown and changed', async () => {
+  expect((await signalbox('settings')).stdout).toBe('Schedules that name no jitter fire on time.\n');
+  expect(await json('settings', 'set', '--jitter', '1500ms')).toEqual({ jitterMs: 1_500 });
+  expect((await signalbox('settings')).stdout).toContain('up to 1.5 s late');
+  expect((await signalbox('settings', 'set')).exitCode).toBe(2);
+});

@@ -13,6 +13,7 @@ import type {
   CallbacksRepeated,
   Cancelled,
   CancelTask,
+  ChangeSettings,
   Clear,
   ClearedRuns,
   ClearRuns,
@@ -75,6 +76,7 @@ import type {
   SchedulePreview,
   SchedulesCreated,
   SentEvent,
+  SettingsView,
   Signalled,
   Submitted,
   SubmittedBatch,
@@ -445,6 +447,9 @@ export interface Client {
   createLoginLink(link?: NewLoginLink, options?: ChangeOptions): Promise<LoginLink>;
   getRetention(options?: CallOptions): Promise<Retention>;
   runRetention(options?: ChangeOptions): Promise<RetentionRun>;
+  /** Settings of the cluster: the jitter of schedules that name none. */
+  getSettings(options?: CallOptions): Promise<SettingsView>;
+  changeSettings(settings: ChangeSettings, options?: ChangeOptions): Promise<SettingsView>;
   /** The time zone data that the cluster decides by. */
   getZones(options?: CallOptions): Promise<ZonesView>;
   /** Raises it to that of the server that is asked. */

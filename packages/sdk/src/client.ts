@@ -209,6 +209,9 @@ export function createClient(options: ClientOptions): Client {
     createLoginLink: (link = {}, call) => post((s) => s.loginLinkSchema, '/v1/login-links', link, call),
     getRetention: (call) => get((s) => s.retentionSchema, '/v1/retention', call),
     runRetention: (call) => post((s) => s.retentionRunSchema, '/v1/retention/run', {}, call),
+    getSettings: (call) => get((s) => s.settingsSchema, '/v1/settings', call),
+    changeSettings: (settings, call) =>
+      change((s) => s.settingsSchema, { method: 'PUT', path: '/v1/settings', body: settings }, call),
     getZones: (call) => get((s) => s.zonesViewSchema, '/v1/zones', call),
     upgradeZones: (call) => post((s) => s.zonesRaisedSchema, '/v1/zones/upgrade', {}, call),
 

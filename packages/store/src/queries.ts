@@ -45,7 +45,7 @@ import {
   takeCallbacks,
 } from './queries/callbacks.ts';
 import type { DagFilter } from './queries/dag-filter.ts';
-import { getDagGrid } from './queries/dag-grid.ts';
+import { type GridOptions, getDagGrid } from './queries/dag-grid.ts';
 import { listDagLabels, listDagNames } from './queries/dag-names.ts';
 import { dagsOnEvent, findDag, type ListDags, type ListWindows, listDags, listWindows } from './queries/dags.ts';
 import {
@@ -95,6 +95,7 @@ import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
+import { type ChangedSettings, changeSettings, readSettings } from './queries/settings.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import {
@@ -182,6 +183,8 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  readSettings = () => readSettings(this.#database);
+  changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);
   readZoneVersion = () => readZoneVersion(this.#database);
   readZones = (ownVersion: string) => readZones(this.#database, ownVersion);
   keepZone = (zone: ZoneData) => keepZone(this.#database, zone);
@@ -256,7 +259,7 @@ export class Queries {
   /** Of a run that was found to be the tenant's. */
   getTaskTimes = (tasks: { readonly runId: RunId; readonly below: number }) =>
     this.#withPartitions((days) => getTaskTimes(this.#database, days, tasks));
-  getDagGrid = (tenantId: TenantId, grid: { readonly dag: DagKey; readonly limit: number }) =>
+  getDagGrid = (tenantId: TenantId, grid: GridOptions) =>
     this.#withPartitions((days) => getDagGrid(this.#database, days, tenantId, { ...grid, specs: this.#specs }));
   /** Of runs that were found to be the tenant's. */
   firstClaims = (runIds: readonly RunId[]) => this.#withPartitions((days) => firstClaims(this.#database, days, runIds));

@@ -30,6 +30,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'callbacks', summary: 'HTTP callbacks that are sent when runs end' },
   { name: 'workers', summary: 'list and drain workers' },
   { name: 'zones', summary: 'show and upgrade the time zone data of the cluster' },
+  { name: 'settings', summary: 'show and change settings of the cluster' },
   { name: 'tenants', summary: 'teams that share the installation: create, weigh, suspend, resume, delete' },
   { name: 'tokens', summary: 'create, list and revoke credentials' },
 ];

@@ -10,6 +10,8 @@ const schedule: ArgumentDefinition = {
 
 const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 const MISSED = ['skip', 'most_recent', 'catchup'] as const;
+/** Words of versions before; the server warns. */
+const OLD_MISSED = ['latest', 'all'] as const;
 const IF_RUNNING = ['allow', 'skip', 'queue_one', 'queue_all', 'cancel_running'] as const;
 const ORIGINS = ['definition', 'api'] as const;
 
@@ -18,7 +20,12 @@ const settings: readonly FlagDefinition[] = [
   { flags: '--tz <zone>', what: 'IANA time zone (default: UTC)', field: 'zone' },
   { flags: '--params <json>', what: 'params of its runs, as a JSON object' },
   { flags: '--priority <priority>', what: 'priority of its runs', completes: PRIORITIES, read: oneOf(PRIORITIES) },
-  { flags: '--missed <policy>', what: 'what happens to missed windows', completes: MISSED, read: oneOf(MISSED) },
+  {
+    flags: '--missed <policy>',
+    what: 'what happens to missed windows',
+    completes: MISSED,
+    read: oneOf([...MISSED, ...OLD_MISSED]),
+  },
   {
     flags: '--if-running <policy>',
     what: 'what a window does while the dag has active runs',

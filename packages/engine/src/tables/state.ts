@@ -73,6 +73,8 @@ export interface EngineSettings {
   readonly windowGraceMs: number;
   /** Schedules that are due within this time are in memory. */
   readonly horizonMs: number;
+  /** The jitter of schedules that name none: a setting of the cluster. None without this. */
+  readonly defaultJitterMs?: () => number;
   /** Names the zone data below. Without this the data never changes. */
   readonly zoneVersion?: () => string;
   /** False while the data of a zone may not be that of the cluster. */

@@ -15,6 +15,8 @@ export const deployedSchema = z.object({
   version: z.int(),
   hash: z.string(),
   changed: z.boolean(),
+  /** What still works and should be written otherwise, such as old words. Absent when there is nothing. */
+  warnings: z.array(z.string()).optional(),
 });
 export type Deployed = z.infer<typeof deployedSchema>;
 
@@ -126,6 +128,11 @@ export const taskSpecViewSchema = z.object({
     maxMs: z.int(),
     maxLost: z.int(),
   }),
+  /**
+   * It waits until the same task of the run before has succeeded (`task`), and with `downstream` also for the tasks directly downstream
+   * of that one; null when it does not.
+   */
+  past: z.enum(['task', 'downstream']).nullable(),
   timeoutMs: z.int().nullable(),
   /** What an attempt may use and how long things may take, where the task limits it. */
   limits: z.object({

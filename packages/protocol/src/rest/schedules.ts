@@ -30,6 +30,8 @@ export const listedScheduleSchema = scheduleViewSchema.extend({
   setAt: instant,
   /** How many of its windows have become runs. */
   fired: z.int(),
+  /** In the answer to a creation or an edit: what still works and should be written otherwise. Absent when there is nothing. */
+  warnings: z.array(z.string()).optional(),
 });
 export type ListedSchedule = z.infer<typeof listedScheduleSchema>;
 
@@ -71,6 +73,8 @@ export const schedulesCreatedSchema = z.object({
       error: problemBodySchema.nullable(),
     }),
   ),
+  /** What still works and should be written otherwise, such as old words. Absent when there is nothing. */
+  warnings: z.array(z.string()).optional(),
 });
 export type SchedulesCreated = z.infer<typeof schedulesCreatedSchema>;
 

@@ -46,6 +46,7 @@ import { runRoutes } from './runs.ts';
 import { schedulePreviewRoutes } from './schedule-preview.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
+import { settingsRoutes } from './settings.ts';
 import { statsRoutes } from './stats.ts';
 import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
@@ -183,6 +184,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   auditRoutes(app, parts);
   retentionRoutes(app, parts);
   zoneRoutes(app, parts);
+  settingsRoutes(app, parts);
   pageRoutes(app);
   return app;
 }

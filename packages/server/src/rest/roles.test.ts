@@ -142,6 +142,8 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /v1/audit': 'admins',
   'GET /v1/retention': 'admins',
   'POST /v1/retention/run': 'admins',
+  'GET /v1/settings': 'readers',
+  'PUT /v1/settings': 'admins',
   'GET /v1/zones': 'readers',
   'POST /v1/zones/upgrade': 'admins',
 };

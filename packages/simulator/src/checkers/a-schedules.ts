@@ -13,6 +13,7 @@ import {
   type WindowDecided,
 } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
+import { MAX_DEFAULT_JITTER_MS } from '../world/world.ts';
 import type { Checker, Scene } from './checker.ts';
 import { windowAfter, windowsIn } from './window-model.ts';
 
@@ -110,7 +111,7 @@ export function schedules(scene: Scene): Checker {
     for (const change of changes) {
       if (change.kind !== 'WindowDecided' || change.runId === null) continue;
       const id = scheduleIdOf(change);
-      const { jitterMs = 0 } = ledger.schedules.get(id)?.spec ?? {};
+      const { jitterMs = MAX_DEFAULT_JITTER_MS } = ledger.schedules.get(id)?.spec ?? {};
       const inTimeMs = world.settings.windowGraceMs + STUCK_MS + CLOCKS_DIFFER_MS + jitterMs;
       if (change.at - change.firesAt <= inTimeMs) continue;
       late.set(id, (late.get(id) ?? 0) + 1);
@@ -202,7 +203,7 @@ export function schedules(scene: Scene): Checker {
         if (schedule.spec.at !== undefined && schedule.origin === 'api' && next === Number.POSITIVE_INFINITY) {
           scene.fail('I2', `schedule ${schedule.dagId}/${schedule.name} has no times left, and is still there`);
         }
-        const isDue = next + (schedule.spec.jitterMs ?? 0) < (node?.process.wall() ?? 0) - 1_500;
+        const isDue = next + (schedule.spec.jitterMs ?? MAX_DEFAULT_JITTER_MS) < (node?.process.wall() ?? 0) - 1_500;
         if (node !== undefined && isDue) {
           scene.fail(
             'I8',
