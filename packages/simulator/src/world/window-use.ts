@@ -1,6 +1,6 @@
 /** Runs that users ask for by the window of a schedule: one that has passed, now and then one that has a run or is none. */
 import type { ChosenWindow, DagId, Instant } from '@signalbox/engine';
-import type { Tables } from '../fake-store/tables.ts';
+import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 import { PERIODS_MS } from './workload.ts';
 
@@ -8,7 +8,7 @@ import { PERIODS_MS } from './workload.ts';
 const NEWEST = 5;
 
 /** Null when the dag has no schedule. */
-export function planWindow(chance: Chance, tables: Tables, dagId: DagId, now: number): ChosenWindow | null {
+export function planWindow(chance: Chance, tables: ModelTables, dagId: DagId, now: number): ChosenWindow | null {
   const schedules = [...tables.schedules.values()].filter((one) => one.dagId === dagId && one.spec.run === undefined);
   if (schedules.length === 0) return null;
   const { name: schedule, spec } = chance.pick(schedules);
