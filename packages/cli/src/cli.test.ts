@@ -403,6 +403,27 @@ test('a run is triggered for a window, and found the next time; a dry run of a b
   expect(shown.stdout).toContain('4 windows, 3 runs to create. Nothing was created.');
 });
 
+test('schedules are imported from a file; lines that are refused are named by their number in it', async () => {
+  await json('deploy', join(examples, 'hello.json'));
+  const file = join(folder, 'schedules.ndjson');
+  const line = (name: string, cron: string) => JSON.stringify({ dag: 'hello', name, cron });
+  await writeFile(file, [line('a', '0 3 * * *'), '', line('b', '0 4 * * *'), ''].join('\n'));
+  expect(await json('schedules', 'import', file)).toEqual({ created: 2, refused: 0, errors: [] });
+  await writeFile(
+    file,
+    ['', line('a', '0 3 * * *'), JSON.stringify({ dag: 'none', name: 'c', cron: '@daily' })].join('\n'),
+  );
+  const refused = await signalbox('schedules', 'import', file);
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stdout).toContain('1 schedules are there\nline 3: ');
+  expect(refused.stderr).toContain('1 schedules were refused.');
+  await writeFile(file, 'dag: hello');
+  expect(await signalbox('schedules', 'import', file)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('Line 1 is not JSON'),
+  });
+});
+
 test('a backfill is started, followed to its end, and listed with its runs', async () => {
   const range = ['backfill', 'nightly', '--from', day(4), '--to', day(1)];
   const done = await json(...range, '--max-active', '2', '--backwards', '--share', '10%', '--wait');
@@ -424,4 +445,40 @@ test.each([
 ])('%j is refused with what to pass', async (args, message) => {
   const { exitCode, stderr } = await signalbox(...args);
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(message)]);
+});
+
+test('old words of schedules are accepted with a warning, wherever they are written', async () => {
+  const file = join(folder, 'old-words.yaml');
+  const text = 'name: old-words\nschedule: { cron: "0 0 1 1 *", missed: latest }\ntasks: [{ name: a, run: echo }]\n';
+  await writeFile(file, text);
+  const expected = 'warning: old-words: schedule.missed: latest is an old word. Write most_recent';
+  expect((await signalbox('validate', file)).stdout).toContain(expected);
+  expect((await signalbox('deploy', file, '--dry-run')).stderr).toContain(expected);
+  const deployed = await signalbox('deploy', file);
+  expect([deployed.exitCode, deployed.stderr]).toEqual([0, expect.stringContaining(expected)]);
+  expect((await json('deploy', file)).dags).toMatchObject([{ warnings: [expect.stringContaining('most_recent')] }]);
+  const args = ['schedules', 'create', 'old-words', 'more', '--cron', '0 0 2 1 *', '--missed'];
+  expect((await signalbox(...args, 'all')).stderr).toContain('warning: missed: all is an old word. Write catchup');
+  const edited = await signalbox('schedules', 'edit', 'old-words', 'more', '--cron', '0 0 3 1 *', '--missed', 'skip');
+  expect([edited.exitCode, edited.stderr]).toEqual([0, '']);
+});
+
+test('the jitter of the cluster is shown and changed', async () => {
+  expect((await signalbox('settings')).stdout).toBe('Schedules that name no jitter fire on time.\n');
+  expect(await json('settings', 'set', '--jitter', '1500ms')).toEqual({ jitterMs: 1_500 });
+  expect((await signalbox('settings')).stdout).toContain('up to 1.5 s late');
+  expect((await signalbox('settings', 'set')).exitCode).toBe(2);
+});
+
+test('a dag runs by an asset, which is listed, shown and declared fresh', async () => {
+  const file = join(folder, 'assets.yaml');
+  await writeFile(file, 'name: by-asset\non: { assets: { any: [lake] } }\ntasks: [{ name: a, run: echo }]\n');
+  await signalbox('deploy', file);
+  expect(await json('assets', 'show', 'lake')).toMatchObject({ count: 0, consumers: [{ dag: 'by-asset' }] });
+  expect((await signalbox('assets', 'materialize', 'lake')).stdout).toContain('by-asset: when any of lake');
+  expect((await signalbox('assets')).stdout).toMatch(/lake +20\S+Z +token:\S+ +by-asset/);
+  const runs = async () => (await json('runs', 'list', '--dag', 'by-asset')).items as { id: string }[];
+  let [run] = await runs();
+  for (let looks = 0; looks < 30 && run === undefined; looks++) [run] = await runs();
+  expect((await signalbox('runs', 'show', run?.id ?? '')).stdout).toContain('asset lake was declared fresh');
 });

@@ -27,6 +27,11 @@ export function plain(text: string): string {
   return text.replace(UNSAFE, '\u{fffd}');
 }
 
+/** A line that says what still works and should be otherwise. */
+export function warning(text: string): string {
+  return `${colours.yellow('warning')}: ${plain(text)}`;
+}
+
 /** The same where lines and tabs are meant. */
 export function plainLines(text: string): string {
   return text.replace(UNSAFE, (mark) => (mark === '\n' || mark === '\t' ? mark : '\u{fffd}'));

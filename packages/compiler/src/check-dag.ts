@@ -9,13 +9,19 @@ type FindSpot = (problem: Problem) => Spot & { readonly file?: string };
 
 export function checkDag(definition: DagDefinition, file: string, findSpot: FindSpot): CompileProblem[] {
   try {
-    const { schedule } = toDagSpec(definition).spec;
-    // The grammar of cron is the engine's: a schedule is refused here for what a server would refuse it for.
-    const fault = schedule === null ? null : scheduleFault(schedule as TimetableSpec, Date.now() as Instant, zoneData);
-    if (fault === null) return [];
-    const path = `schedule.${fault.field}`;
-    const { message, remedy } = fault;
-    return [{ file, ...findSpot({ path, message }), message: `${path}: ${message}`, remedy }];
+    const { schedule, schedules = [] } = toDagSpec(definition).spec;
+    const places = [
+      ...(schedule === null ? [] : [['schedule', schedule] as const]),
+      ...schedules.map(({ spec }, no) => [`schedules[${no}]`, spec] as const),
+    ];
+    return places.flatMap(([place, spec]) => {
+      // The grammar of cron is the engine's: a schedule is refused here for what a server would refuse it for.
+      const fault = scheduleFault(spec as TimetableSpec, Date.now() as Instant, zoneData);
+      if (fault === null) return [];
+      const path = `${place}.${fault.field}`;
+      const { message, remedy } = fault;
+      return [{ file, ...findSpot({ path, message }), message: `${path}: ${message}`, remedy }];
+    });
   } catch (error) {
     if (!(error instanceof SignalboxError)) throw error;
     const problems = error.details.problems ?? [{ path: '', message: error.message }];

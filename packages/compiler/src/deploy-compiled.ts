@@ -4,7 +4,13 @@ import type { Client } from '@signalbox/sdk';
 import type { Bundle, CompiledDag, FileArchive } from './compiled.ts';
 
 export type DeployOutcome = { readonly name: string; readonly file: string } & (
-  | { readonly ok: true; readonly version: number; readonly hash: string; readonly changed: boolean }
+  | {
+      readonly ok: true;
+      readonly version: number;
+      readonly hash: string;
+      readonly changed: boolean;
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly error: SignalboxError }
 );
 
@@ -30,8 +36,8 @@ export async function deployCompiled(
         if (!stored.has(files.hash)) stored.set(files.hash, storeFiles(client, files));
         await stored.get(files.hash);
       }
-      const { version, hash, changed } = await client.deployDag(definition, { source: sourceOf(dag) });
-      outcomes.push({ name, file, ok: true, version, hash, changed });
+      const { version, hash, changed, warnings = [] } = await client.deployDag(definition, { source: sourceOf(dag) });
+      outcomes.push({ name, file, ok: true, version, hash, changed, warnings });
     } catch (error) {
       if (!(error instanceof SignalboxError)) throw error;
       outcomes.push({ name, file, ok: false, error });

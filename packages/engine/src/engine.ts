@@ -4,6 +4,8 @@ import { forgetSettledRuns } from './apply/forget-run.ts';
 import { noteLook } from './apply/service.ts';
 import { absorbSeen } from './decide/absorb-seen.ts';
 import { addTasks } from './decide/add/add-tasks.ts';
+import { noteAssetTold, produceAsset } from './decide/asset/produce-asset.ts';
+import { takeAsset } from './decide/asset/take-asset.ts';
 import { setBackfill, startBackfill } from './decide/backfill/start.ts';
 import { resetBreaker } from './decide/breaker/reset.ts';
 import { askChild, beginChild } from './decide/child/begin-child.ts';
@@ -36,7 +38,7 @@ import { retryTask } from './decide/task/retry-task.ts';
 import { setTenants } from './decide/tenant/set-tenants.ts';
 import { dropDeadTimers } from './decide/timer/dead-timers.ts';
 import { noteQueued } from './decide/timer/note-queued.ts';
-import { tick } from './decide/timer/tick.ts';
+import { hasWindowWork, tick } from './decide/timer/tick.ts';
 import { holdEvent } from './decide/trigger/hold-event.ts';
 import { type Answer, DONE, refuse } from './model/answer.ts';
 import type { Change } from './model/change.ts';
@@ -81,7 +83,8 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   noteQueued(recorder);
   state.currentRun = null;
   forgetSettled(state);
-  const more = !matchedAll || isAgendaOpen(state) || recorder.isFull() || isWalkDue(state);
+  const isFull = !matchedAll || isAgendaOpen(state) || recorder.isFull();
+  const more = isFull || isWalkDue(state) || hasWindowWork(state);
   return { batchNo: state.batchNo, answers, changes: recorder.changes, effects: recorder.effects, more };
 }
 
@@ -156,6 +159,12 @@ function decide(recorder: Recorder, command: Command): Answer {
       return submitRuns(recorder, command);
     case 'HoldEvent':
       return holdEvent(recorder, command);
+    case 'ProduceAsset':
+      return produceAsset(recorder, command);
+    case 'TakeAsset':
+      return takeAsset(recorder, command);
+    case 'NoteAssetTold':
+      return noteAssetTold(recorder, command);
     case 'ReportAttempt':
       return reportAttempt(recorder, command);
     case 'ExtendAttempt':

@@ -13,6 +13,7 @@ export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export type * from './model/answer.ts';
 export { BrokenInvariant } from './model/assert.ts';
+export { type AssetInputs, type AssetSource, type AssetState, assetKey } from './model/asset.ts';
 export {
   BACKFILL_CHOICES,
   BACKFILL_STATES,

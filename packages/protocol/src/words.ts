@@ -71,6 +71,7 @@ export const EVENT_KINDS = [
   'dead_letter.closed',
   'breaker.set',
   'trigger.fired',
+  'asset.produced',
   'task.expired',
   'task.slow',
   'attempt.extended',

@@ -1,5 +1,7 @@
 /** The interface of a client: one method per operation of the REST API. */
 import type {
+  AssetPage,
+  AssetView,
   AttemptPage,
   AuditPage,
   BackfillPage,
@@ -13,6 +15,7 @@ import type {
   CallbacksRepeated,
   Cancelled,
   CancelTask,
+  ChangeSettings,
   Clear,
   ClearedRuns,
   ClearRuns,
@@ -38,6 +41,7 @@ import type {
   EventPage,
   EventView,
   Health,
+  Imported,
   JobDeleted,
   JobPage,
   JobView,
@@ -75,6 +79,7 @@ import type {
   SchedulePreview,
   SchedulesCreated,
   SentEvent,
+  SettingsView,
   Signalled,
   Submitted,
   SubmittedBatch,
@@ -357,6 +362,15 @@ export interface Client {
   listSchedules(filter?: ScheduleFilter, options?: CallOptions): Promise<SchedulePage>;
   /** Up to 1,000 at a time. Those of one dag are created together or not at all; the answer tells of each. */
   createSchedules(schedules: NewSchedules['items'], options?: ChangeOptions): Promise<SchedulesCreated>;
+  /**
+   * Creates any number of schedules, thousands in a request. To send some again does no harm.
+   *
+   * @example await client.importSchedules(customers.map(({ id }) => ({ dag: 'report', name: id, cron: 'H 3 * * *' })))
+   */
+  importSchedules(
+    schedules: Iterable<NewSchedules['items'][number]> | AsyncIterable<NewSchedules['items'][number]>,
+    options?: CallOptions,
+  ): Promise<Imported>;
   listSchedulesOfDag(dag: string, page?: PageOptions, options?: CallOptions): Promise<SchedulePage>;
   /**
    * Without a deploy; deploys leave it alone.
@@ -445,6 +459,14 @@ export interface Client {
   createLoginLink(link?: NewLoginLink, options?: ChangeOptions): Promise<LoginLink>;
   getRetention(options?: CallOptions): Promise<Retention>;
   runRetention(options?: ChangeOptions): Promise<RetentionRun>;
+  /** Assets: what tasks produce, and what makes runs of other dags begin. */
+  listAssets(page?: PageOptions, options?: CallOptions): Promise<AssetPage>;
+  getAsset(name: string, options?: CallOptions): Promise<AssetView>;
+  /** Says that an asset is fresh, as if a task had produced it. */
+  materializeAsset(name: string, options?: ChangeOptions): Promise<AssetView>;
+  /** Settings of the cluster: the jitter of schedules that name none. */
+  getSettings(options?: CallOptions): Promise<SettingsView>;
+  changeSettings(settings: ChangeSettings, options?: ChangeOptions): Promise<SettingsView>;
   /** The time zone data that the cluster decides by. */
   getZones(options?: CallOptions): Promise<ZonesView>;
   /** Raises it to that of the server that is asked. */

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { SignalboxError } from '@signalbox/protocol/errors';
 import type { AttemptName, CallOptions, ChangeOptions, Client, ClientOptions, EventFilter } from './client-types.ts';
 import { eventsOf, linesOf, runLinesOf } from './follow.ts';
+import { importAll } from './import-all.ts';
 import { askHealth, pollRun } from './poll.ts';
 import { DEFAULT_RETRIES, type Request, type RetryTiming, send, type Target } from './request.ts';
 import { loadSchemas, type Parser, type Schemas } from './schemas.ts';
@@ -136,6 +137,10 @@ export function createClient(options: ClientOptions): Client {
     previewSchedule: (schedule, { from, count, ...call } = {}) =>
       post((s) => s.schedulePreviewSchema, '/v1/schedules/preview', { schedule, from, count }, call),
     createSchedules: (items, call) => post((s) => s.schedulesCreatedSchema, '/v1/schedules', { items }, call),
+    importSchedules: (schedules, call) =>
+      importAll(schedules, (lines) =>
+        ask((s) => s.importedSchema, { method: 'POST', path: '/v1/schedules/import', lines, signal: call?.signal }),
+      ),
     listSchedulesOfDag: (dag, page = {}, call) =>
       get((s) => s.schedulePageSchema, `${dagPath(dag)}/schedules${query({ ...page })}`, call),
     createSchedule: (dag, schedule, call) =>
@@ -209,6 +214,12 @@ export function createClient(options: ClientOptions): Client {
     createLoginLink: (link = {}, call) => post((s) => s.loginLinkSchema, '/v1/login-links', link, call),
     getRetention: (call) => get((s) => s.retentionSchema, '/v1/retention', call),
     runRetention: (call) => post((s) => s.retentionRunSchema, '/v1/retention/run', {}, call),
+    listAssets: (page = {}, call) => get((s) => s.assetPageSchema, `/v1/assets${query({ ...page })}`, call),
+    getAsset: (name, call) => get((s) => s.assetViewSchema, `/v1/assets/${part(name)}`, call),
+    materializeAsset: (name, call) => post((s) => s.assetViewSchema, `/v1/assets/${part(name)}/materialize`, {}, call),
+    getSettings: (call) => get((s) => s.settingsSchema, '/v1/settings', call),
+    changeSettings: (settings, call) =>
+      change((s) => s.settingsSchema, { method: 'PUT', path: '/v1/settings', body: settings }, call),
     getZones: (call) => get((s) => s.zonesViewSchema, '/v1/zones', call),
     upgradeZones: (call) => post((s) => s.zonesRaisedSchema, '/v1/zones/upgrade', {}, call),
 

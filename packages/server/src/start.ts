@@ -21,6 +21,7 @@ import { cryptoRandom, systemClock } from './ports/clock.ts';
 import { DatabaseClock } from './ports/database-clock.ts';
 import { ThreadRenewer } from './ports/renewer.ts';
 import { HmacTokens } from './ports/tokens.ts';
+import { SettingsBook } from './settings/settings-book.ts';
 import { Upkeep } from './upkeep.ts';
 import { OWN_ZONES, type OwnZones, ZoneBook } from './zones/zone-book.ts';
 
@@ -200,6 +201,9 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
   });
   await zones.start();
   closers.add(async () => zones.stop());
+  const settings = new SettingsBook({ store: queries, onChanged: (reason) => host?.reload(reason) });
+  await settings.start();
+  closers.add(async () => settings.stop());
 
   const running = new Host(
     {
@@ -216,6 +220,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
         zoneData: zones.source,
         zoneVersion: () => zones.version,
         isZoneSure: zones.isSure,
+        defaultJitterMs: settings.defaultJitterMs,
       },
     },
     {

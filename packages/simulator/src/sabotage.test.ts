@@ -178,6 +178,17 @@ function forgetsHeldEvents(host: Host): void {
   altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, heldEvents: [] } }));
 }
 
+/** A new owner does not know which assets its dags have taken. */
+function forgetsTakenAssets(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, assetInputs: [] } }));
+}
+
+/** Word of fresh assets reaches nobody. */
+function findsNoDagOnAssets(host: Host): void {
+  const { store } = insideOf(host).ownership.ports;
+  store.dagsOnAsset = async () => [];
+}
+
 /** No window has one before it: what depends on the past never waits. */
 function forgetsThePast(host: Host): void {
   const { store } = insideOf(host).turns.ports;
@@ -368,6 +379,19 @@ function keepsRemovedSchedules(host: Host): void {
     for (const schedule of before) if (state?.schedules.get(schedule.id) === undefined) state?.schedules.put(schedule);
   };
   losesChanges(host, (change) => change.kind === 'ScheduleRemoved');
+}
+
+/** Delayed runs begin before their time. */
+function beginsEarly(host: Host): void {
+  const { turns } = insideOf(host);
+  const offer = turns.inbox.offer.bind(turns.inbox);
+  turns.inbox.offer = (envelope) => {
+    const { command } = envelope;
+    if (command.kind !== 'SubmitRuns') return offer(envelope);
+    const early = ({ at, ...item }: (typeof command.items)[number]) =>
+      at === undefined ? item : { ...item, at: (at - 3_000) as Instant };
+    return offer({ ...envelope, command: { ...command, items: command.items.map(early) } });
+  };
 }
 
 /** The newest windows are decided once more. */
@@ -577,7 +601,20 @@ const CASES: readonly Case[] = [
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
   { what: 'the end of old tokens at a retry', within: 60, expected: /^(D1|I19|I20|I21)/, onHost: leavesOldTokensValid },
   { what: 'what depends on a task that is cleared', within: 150, expected: /^I37/, onHost: forgetsDependents },
-  { what: 'the end of schedules that are removed', within: 60, expected: /^I6/, onHost: keepsRemovedSchedules },
+  { what: 'the end of schedules that are removed', within: 60, expected: /^(I1|I6) /, onHost: keepsRemovedSchedules },
+  { what: 'the time of delayed runs', within: 60, expected: /^(I4|I10)/, onHost: beginsEarly },
+  {
+    what: 'the end of the wait of a delayed run',
+    within: 60,
+    expected: /^I1 /,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'ScheduleRemoved' && change.name.length === 36),
+  },
+  {
+    what: 'the memory of delayed runs',
+    within: 60,
+    expected: /^(D1|I10|I13)/,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'ScheduleSet' && change.spec.run !== undefined),
+  },
   {
     what: 'the record of skipped windows',
     within: 60,
@@ -617,6 +654,8 @@ const CASES: readonly Case[] = [
     onHost: forgetsAdded,
   },
   { what: 'the memory of events that wait', within: 100, expected: /^(I10|I16|I19|I53|D1)/, onHost: forgetsHeldEvents },
+  { what: 'the memory of assets that were taken', within: 200, expected: /^(I11|I19|I10)/, onHost: forgetsTakenAssets },
+  { what: 'the dags that wait for assets', within: 50, expected: /^I10/, onHost: findsNoDagOnAssets },
   { what: 'waiting for the window before', within: 100, expected: /^I30/, onHost: forgetsThePast },
   { what: 'what windows require', within: 60, expected: /^I30/, onHost: takesRequirementsForMet },
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },

@@ -10,7 +10,7 @@ import { type NodeHooks, SimNode } from './world/node.ts';
 import type { ClockFaults } from './world/process.ts';
 import { SimWorker } from './world/worker.ts';
 import { planDags, QUEUES } from './world/workload.ts';
-import { World } from './world/world.ts';
+import { MAX_DEFAULT_JITTER_MS, World } from './world/world.ts';
 
 /**
  * *safety*: faults all the time, and nothing wrong may ever happen. *liveness*: faults for a while; then they stop, or go on for
@@ -53,6 +53,7 @@ export async function simulate({ seed, mode, hooks, sabotage, onWorld }: Simulat
   watch.health.whenSick(() => onGoing.size > 0);
   const clients = startAll(world);
   raiseZoneData(world);
+  changeDefaultJitter(world);
   await world.runUntil(faultsUntil);
   if (mode === 'liveness') await heal(world, watch, clients, onGoing);
   watch.end();
@@ -119,6 +120,20 @@ function raiseZoneData({ chance, events, history, zones }: World): void {
   events.in(draw.between(5_000, 60_000), () => {
     zones.edition = 2;
     history.add({ kind: 'fault', what: 'newer zone data is used' });
+  });
+}
+
+/** In some histories somebody changes the jitter of the cluster. Servers then compute the windows in memory anew. */
+function changeDefaultJitter(world: World): void {
+  const { chance, events, history, nodes } = world;
+  const draw = chance.fork('change of the default jitter');
+  if (!draw.happens(0.3)) return;
+  events.in(draw.between(5_000, 60_000), () => {
+    world.defaultJitterMs = draw.pick([0, draw.int(1, MAX_DEFAULT_JITTER_MS)]);
+    history.add({ kind: 'fault', what: `the cluster has a jitter of ${world.defaultJitterMs} ms` });
+    for (const { host, process } of nodes) {
+      if (process.isAlive) process.deliver(() => host?.reload('the cluster has another jitter'));
+    }
   });
 }
 

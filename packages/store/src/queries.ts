@@ -16,6 +16,7 @@ import {
   readCluster,
   revokeToken,
 } from './queries/access.ts';
+import { type ListAssets, listAssets } from './queries/assets.ts';
 import {
   type ChangedBy,
   type ListAudit,
@@ -95,6 +96,7 @@ import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
+import { type ChangedSettings, changeSettings, readSettings } from './queries/settings.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import {
@@ -182,6 +184,9 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  listAssets = (tenantId: TenantId, list: ListAssets) => listAssets(this.#database, tenantId, list);
+  readSettings = () => readSettings(this.#database);
+  changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);
   readZoneVersion = () => readZoneVersion(this.#database);
   readZones = (ownVersion: string) => readZones(this.#database, ownVersion);
   keepZone = (zone: ZoneData) => keepZone(this.#database, zone);

@@ -3,7 +3,7 @@ import type { CompiledDag, DeployOutcome } from '@signalbox/compiler';
 import type { Client } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
-import { colours, plain, plainLines, print, printJson } from '../output.ts';
+import { colours, plain, plainLines, print, printJson, warning } from '../output.ts';
 import { explain } from '../problem.ts';
 import { next } from '../program-name.ts';
 import { compilePaths, printProblems } from './compile.ts';
@@ -17,7 +17,11 @@ export interface DeployFlags extends ClientFlags {
 
 /** What became of a dag, or would. */
 export type Deployment = { readonly name: string; readonly file: string } & (
-  | { readonly result: 'new' | 'changed' | 'unchanged'; readonly version: number }
+  | {
+      readonly result: 'new' | 'changed' | 'unchanged';
+      readonly version: number;
+      readonly warnings: readonly string[];
+    }
   | { readonly result: 'refused'; readonly message: string; readonly remedy: string | null }
 );
 
@@ -29,7 +33,10 @@ export async function deploy(given: readonly string[], flags: DeployFlags): Prom
   const isWell = problems.length === 0 && outcomes.every(({ result }) => result !== 'refused');
   process.exitCode = isWell ? EXIT.ok : EXIT.failed;
   if (flags.json) return printJson({ dags: outcomes, problems });
-  for (const outcome of outcomes) print(sentenceOf(outcome, flags.dryRun ?? false));
+  for (const outcome of outcomes) {
+    print(sentenceOf(outcome, flags.dryRun ?? false));
+    for (const line of warningsOf(outcome)) process.stderr.write(`${line}\n`);
+  }
   printProblems(problems);
   const [first] = outcomes;
   if (first !== undefined && isWell && !flags.dryRun)
@@ -41,7 +48,7 @@ export async function deploy(given: readonly string[], flags: DeployFlags): Prom
 async function mayReplace(client: Client, dags: readonly CompiledDag[], flags: DeployFlags): Promise<boolean> {
   const sourced = dags.map(({ name, file }) => ({ name, source: sourceOfFile(file) }));
   const moved = dags.length === 0 ? [] : await movedDags(client, sourced);
-  for (const one of moved) process.stderr.write(`${colours.yellow('warning')}: ${plain(movedText(one))}\n`);
+  for (const one of moved) process.stderr.write(`${warning(movedText(one))}\n`);
   if (moved.length === 0 || flags.dryRun || flags.yes || flags.json || !process.stdin.isTTY) return true;
   return isSure(`Deploy ${moved.length === 1 ? 'it' : `these ${moved.length}`} from here? [y/N] `);
 }
@@ -56,8 +63,8 @@ export async function deployAll(
   return outcomes.map((outcome): Deployment => {
     const { name, file } = outcome;
     if (!outcome.ok) return { name, file, result: 'refused', ...reasonOf(outcome.error) };
-    const { version, changed } = outcome;
-    return { name, file, version, result: !changed ? 'unchanged' : version === 1 ? 'new' : 'changed' };
+    const { version, changed, warnings } = outcome;
+    return { name, file, version, warnings, result: !changed ? 'unchanged' : version === 1 ? 'new' : 'changed' };
   });
 }
 
@@ -70,10 +77,11 @@ function reasonOf(error: Error): { message: string; remedy: string | null } {
 
 /** Computes the same hash of a definition as the server. */
 async function foresee(client: Client, dags: readonly CompiledDag[]): Promise<Deployment[]> {
-  const { contentHash, SignalboxError, toDagSpec } = await import('@signalbox/protocol');
+  const { contentHash, oldWordsIn, SignalboxError, toDagSpec } = await import('@signalbox/protocol');
   const outcomes: Deployment[] = [];
   for (const { name, file, definition } of dags) {
     const hash = contentHash(toDagSpec(definition).spec);
+    const warnings = oldWordsIn(definition);
     try {
       const current = await client.getDag(name);
       const isSame = current.hash === hash && current.retiredAt === null;
@@ -82,13 +90,20 @@ async function foresee(client: Client, dags: readonly CompiledDag[]): Promise<De
         file,
         result: isSame ? 'unchanged' : 'changed',
         version: current.version + (isSame ? 0 : 1),
+        warnings,
       });
     } catch (error) {
       if (!(error instanceof SignalboxError) || error.code !== 'DAG_NOT_FOUND') throw error;
-      outcomes.push({ name, file, result: 'new', version: 1 });
+      outcomes.push({ name, file, result: 'new', version: 1, warnings });
     }
   }
   return outcomes;
+}
+
+/** What still works and should be written otherwise. */
+export function warningsOf(outcome: Deployment): readonly string[] {
+  if (outcome.result === 'refused') return [];
+  return outcome.warnings.map((text) => warning(`${outcome.name}: ${text}`));
 }
 
 export function sentenceOf(outcome: Deployment, isForeseen = false): string {

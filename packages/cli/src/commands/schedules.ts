@@ -1,7 +1,7 @@
 /** `signalbox schedules …`. */
 import type { EditedSchedule, ListedSchedule } from '@signalbox/protocol';
 import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
-import { coloured, colours, print, printJson, short, table } from '../output.ts';
+import { coloured, colours, print, printJson, short, table, warning } from '../output.ts';
 import { CliError } from '../problem.ts';
 
 export interface ListSchedulesFlags extends PageFlags {
@@ -61,12 +61,14 @@ export async function createSchedule(dag: string, name: string, flags: EditSched
     name: string;
   });
   if (flags.json) return printJson(created);
+  warn(created);
   print(`created schedule ${name} of ${dag}; next: ${created.nextAt ?? 'never'}`);
 }
 
 export async function editSchedule(dag: string, name: string, flags: EditScheduleFlags): Promise<void> {
   const edited = await (await connect(flags)).editSchedule(dag, name, settingsOf(flags) as EditedSchedule);
   if (flags.json) return printJson(edited);
+  warn(edited);
   print(`changed schedule ${name} of ${dag}; next: ${edited.paused ? 'paused' : (edited.nextAt ?? 'never')}`);
 }
 
@@ -85,6 +87,10 @@ export async function deleteSchedule(dag: string, name: string, flags: ClientFla
   const answer = await (await connect(flags)).deleteSchedule(dag, name);
   if (flags.json) return printJson(answer);
   print(`deleted schedule ${name} of ${dag}`);
+}
+
+function warn({ warnings = [] }: ListedSchedule): void {
+  for (const text of warnings) process.stderr.write(`${warning(text)}\n`);
 }
 
 /** What the flags say, over what `--spec` says. */

@@ -1,6 +1,6 @@
 /** `signalbox validate`. */
 import { EXIT } from '../exit-codes.ts';
-import { colours, plain, print, printJson } from '../output.ts';
+import { colours, plain, print, printJson, warning } from '../output.ts';
 import { compilePaths, printProblems } from './compile.ts';
 
 export interface ValidateFlags {
@@ -9,9 +9,15 @@ export interface ValidateFlags {
 
 export async function validate(given: readonly string[], flags: ValidateFlags): Promise<void> {
   const { dags, problems } = await compilePaths(given);
+  const { oldWordsIn } = await import('@signalbox/protocol');
   if (problems.length > 0) process.exitCode = EXIT.failed;
   if (flags.json) {
-    const seen = dags.map(({ name, file, definition }) => ({ name, file, tasks: definition.tasks.length }));
+    const seen = dags.map(({ name, file, definition }) => ({
+      name,
+      file,
+      tasks: definition.tasks.length,
+      warnings: oldWordsIn(definition),
+    }));
     return printJson({ dags: seen, problems });
   }
   for (const { name, file, definition } of dags) {
@@ -19,6 +25,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags): 
     print(
       `${colours.green('ok')} ${colours.bold(plain(name))} (${count === 1 ? '1 task' : `${count} tasks`}) ${colours.dim(plain(file))}`,
     );
+    for (const text of oldWordsIn(definition)) print(warning(`${name}: ${text}`));
   }
   printProblems(problems);
   if (dags.length + problems.length === 0) print('no dags found');

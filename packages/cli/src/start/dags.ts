@@ -7,10 +7,10 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Compiled, type CompileProblem, compileFolder, type Watching, watchFolder } from '@signalbox/compiler';
 import type { Client } from '@signalbox/sdk';
-import { type Deployment, deployAll, sentenceOf } from '../commands/deploy.ts';
+import { type Deployment, deployAll, sentenceOf, warningsOf } from '../commands/deploy.ts';
 import { movedDags, movedText, sourceOfFile } from '../commands/deploy-source.ts';
 import { EXIT } from '../exit-codes.ts';
-import { colours, plain, plainLines } from '../output.ts';
+import { colours, plain, plainLines, warning } from '../output.ts';
 import { CliError, explain } from '../problem.ts';
 
 /** Within the package where it is installed; at the root of a clone. */
@@ -67,7 +67,11 @@ export class Dags {
     const compiled = await compileFolder({ folder: this.folder });
     await this.#warnOfOthers(client, compiled);
     const outcomes = await deployAll(client, compiled.dags);
-    for (const outcome of outcomes) if (outcome.result !== 'unchanged') this.#say(sentenceOf(outcome));
+    for (const outcome of outcomes) {
+      if (outcome.result === 'unchanged') continue;
+      this.#say(sentenceOf(outcome));
+      for (const line of warningsOf(outcome)) this.#say(line);
+    }
     this.#tell(compiled.problems);
     await this.#retire(client, compiled, outcomes);
   }
@@ -92,7 +96,7 @@ export class Dags {
       client,
       fresh.map(({ name, file }) => ({ name, source: sourceOfFile(file) })),
     );
-    for (const one of moved) this.#say(`${colours.yellow('warning')}: ${plain(movedText(one))}`);
+    for (const one of moved) this.#say(warning(movedText(one)));
   }
 
   #watch(folder: string): Watching {

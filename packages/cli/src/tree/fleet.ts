@@ -1,4 +1,5 @@
 /** Workers and servers. */
+import type { SettingsFlags } from '../commands/settings.ts';
 import type { DrainFlags } from '../commands/workers-drain.ts';
 import type { ClientFlags } from '../connection.ts';
 import { clientFlags, define, span } from '../define.ts';
@@ -53,5 +54,24 @@ export const fleetCommands = [
     flags: clientFlags,
     examples: [['signalbox zones upgrade', 'after an update of Node.js']],
     run: async (_, flags) => (await import('../commands/zones.ts')).upgradeZones(flags),
+  }),
+  define<ClientFlags>({
+    name: 'settings show',
+    summary: 'show the settings of the cluster',
+    isDefault: true,
+    flags: clientFlags,
+    examples: [['signalbox settings', 'the jitter of schedules that name none']],
+    run: async (_, flags) => (await import('../commands/settings.ts')).showSettings(flags),
+  }),
+  define<SettingsFlags>({
+    name: 'settings set',
+    summary: 'change a setting of the cluster',
+    details: 'Servers use it within seconds. No window fires twice by it. The audit records who did it.',
+    flags: [
+      { flags: '--jitter <span>', what: 'how late schedules that name no jitter may fire, such as 5m; 0 for on time' },
+      ...clientFlags,
+    ],
+    examples: [['signalbox settings set --jitter 5m', 'spread all schedules that name no jitter over 5 minutes']],
+    run: async (_, flags) => (await import('../commands/settings.ts')).changeSettings(flags),
   }),
 ];

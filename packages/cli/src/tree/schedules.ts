@@ -10,6 +10,8 @@ const schedule: ArgumentDefinition = {
 
 const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const;
 const MISSED = ['skip', 'most_recent', 'catchup'] as const;
+/** Words of versions before; the server warns. */
+const OLD_MISSED = ['latest', 'all'] as const;
 const IF_RUNNING = ['allow', 'skip', 'queue_one', 'queue_all', 'cancel_running'] as const;
 const ORIGINS = ['definition', 'api'] as const;
 
@@ -18,7 +20,12 @@ const settings: readonly FlagDefinition[] = [
   { flags: '--tz <zone>', what: 'IANA time zone (default: UTC)', field: 'zone' },
   { flags: '--params <json>', what: 'params of its runs, as a JSON object' },
   { flags: '--priority <priority>', what: 'priority of its runs', completes: PRIORITIES, read: oneOf(PRIORITIES) },
-  { flags: '--missed <policy>', what: 'what happens to missed windows', completes: MISSED, read: oneOf(MISSED) },
+  {
+    flags: '--missed <policy>',
+    what: 'what happens to missed windows',
+    completes: MISSED,
+    read: oneOf([...MISSED, ...OLD_MISSED]),
+  },
   {
     flags: '--if-running <policy>',
     what: 'what a window does while the dag has active runs',
@@ -68,6 +75,20 @@ export const scheduleCommands = [
     ],
     run: async ([of = '', name = ''], flags) =>
       (await import('../commands/schedules.ts')).createSchedule(of, name, flags),
+  }),
+  define<ClientFlags>({
+    name: 'schedules import',
+    summary: 'create many schedules from a file, one per line of JSON',
+    details: 'Each line has the dag, the name and the settings of a schedule. To import a file again does no harm.',
+    arguments: [{ name: 'file', what: 'the file; - for standard input', completes: 'file' }],
+    flags: clientFlags,
+    examples: [
+      [
+        `echo '{"dag":"report","name":"eu","cron":"30 2 * * *"}' | signalbox schedules import -`,
+        'one; a file may have a million',
+      ],
+    ],
+    run: async ([file = ''], flags) => (await import('../commands/import-schedules.ts')).importSchedules(file, flags),
   }),
   define<EditScheduleFlags>({
     name: 'schedules edit',

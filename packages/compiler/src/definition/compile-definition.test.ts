@@ -161,6 +161,13 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     /day of month/,
   ],
   [
+    'a wrong cron of the second schedule',
+    'name: a\nschedules:\n  - { name: one, cron: 1 7 * * * }\n  - name: two\n    cron: 0 0 30 2 *\ntasks: [{ name: t, run: x }]',
+    '5:11',
+    /schedules\[1\]\.cron: .*never fires/,
+    null,
+  ],
+  [
     'a wrong zone',
     'name: a\nschedule: { cron: 0 7 * * *, zone: Mars/Base }\ntasks: [{ name: t, run: x }]',
     '2:36',

@@ -8,6 +8,7 @@ import { LOADED_TABLES, type LoadedTable, type LoadedTables } from '../model/tab
 import type { UnstoredChange } from '../model/unstored-change.ts';
 import type { State } from '../tables/state.ts';
 import { applyAdded } from './apply-added.ts';
+import { applyAsset, restoreAsset, restoreAssetTold } from './apply-asset.ts';
 import { applyBackfill, restoreBackfill } from './apply-backfill.ts';
 import { applyBreaker } from './apply-breaker.ts';
 import { applyDagChange } from './apply-dag.ts';
@@ -71,6 +72,9 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   BackfillStarted: applyBackfill,
   BackfillMoved: applyBackfill,
   BackfillSet: applyBackfill,
+  AssetProduced: applyAsset,
+  AssetTold: applyAsset,
+  AssetTaken: applyAsset,
   TaskMarked: applyManual,
   PauseSet: applyManual,
   TaskQueued: applyTaskDeadline,
@@ -96,6 +100,8 @@ const RESTORE: { readonly [Name in LoadedTable]?: (state: State, row: LoadedTabl
   heldEvents: restoreHeld,
   backfills: restoreBackfill,
   scheduleZones: restoreZones,
+  assets: restoreAsset,
+  assetsTold: restoreAssetTold,
 };
 
 export function restoreTables(state: State, tables: LoadedTables): void {

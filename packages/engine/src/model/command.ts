@@ -2,6 +2,7 @@
  * What someone wants. Commands of callers get an answer (see `answer.ts`); messages of workers and gateways, and ticks, do
  * not need one. The commands are in `command/`, grouped by sender.
  */
+import type { NoteAssetTold, ProduceAsset, TakeAsset } from './command/asset.ts';
 import type {
   AddTasks,
   AssertOwned,
@@ -27,6 +28,7 @@ import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused }
 import type { HoldEvent } from './command/trigger.ts';
 import type { GatewayLost, LendSlots, RecallSlots, SetTenants, WorkerHeard, WorkerLeft } from './command/worker.ts';
 
+export type * from './command/asset.ts';
 export type * from './command/attempt.ts';
 export type * from './command/backfill.ts';
 export type * from './command/child.ts';
@@ -41,6 +43,9 @@ export type Command =
   | DeployDag
   | SubmitRuns
   | HoldEvent
+  | ProduceAsset
+  | TakeAsset
+  | NoteAssetTold
   | CancelRun
   | RetryTask
   | ReplayDeadLetter

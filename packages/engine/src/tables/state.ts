@@ -22,6 +22,7 @@ import type {
 } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
 import type { DueCursor, ZonedCursor } from '../model/stored.ts';
+import { UntoldAssets } from './asset/untold-assets.ts';
 import { AttemptTable } from './attempt/attempt-table.ts';
 import type { Backfill } from './backfill/backfill.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
@@ -73,6 +74,8 @@ export interface EngineSettings {
   readonly windowGraceMs: number;
   /** Schedules that are due within this time are in memory. */
   readonly horizonMs: number;
+  /** The jitter of schedules that name none: a setting of the cluster. None without this. */
+  readonly defaultJitterMs?: () => number;
   /** Names the zone data below. Without this the data never changes. */
   readonly zoneVersion?: () => string;
   /** False while the data of a zone may not be that of the cluster. */
@@ -175,6 +178,7 @@ export class State {
   readonly rows = new KeptRows();
   /** Events that wait for others. */
   readonly held = new HeldTable();
+  readonly untold = new UntoldAssets();
   readonly speculation = new Speculation();
   readonly agenda: Agenda = {
     runs: new Set(),

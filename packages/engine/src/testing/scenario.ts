@@ -384,7 +384,7 @@ export class Scenario {
 
   private deliver(effect: Effect): void {
     this.effects.push(effect);
-    if (effect.kind === 'SendCall' || effect.kind === 'TellParent') return;
+    if (effect.kind === 'SendCall' || effect.kind === 'TellParent' || effect.kind === 'TellAsset') return;
     const worker = this.workers.get(effect.workerId);
     if (effect.kind === 'SendAssignment') worker?.assign(effect);
     else if (effect.kind === 'KillAttempt') worker?.killed.push(effect);

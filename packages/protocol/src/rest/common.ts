@@ -42,7 +42,8 @@ export const spanSchema = ({ minMs = 1, maxMs, example }: SpanLimits) =>
   z
     .union([z.number(), z.string().max(20)], `must be a duration such as ${example}`)
     .transform((value, context): number => {
-      const ms = durationMs(String(value));
+      // Zero needs no unit: nobody reads it in two ways.
+      const ms = String(value) === '0' ? 0 : durationMs(String(value));
       if (ms !== null && Number.isInteger(ms) && ms >= minMs && ms <= maxMs) return ms;
       const days = (maxMs / UNIT_MS.d).toLocaleString('en-US');
       const message = /^\d+(?:\.\d+)?$/.test(String(value))

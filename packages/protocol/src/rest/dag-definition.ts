@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { MAX_TASKS } from '../limits.ts';
 import { addingDagFields, addingTaskFields } from './adding-fields.ts';
+import { assetTaskFields } from './asset-fields.ts';
 import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';
@@ -33,6 +34,7 @@ export const taskDefinitionSchema = z.strictObject({
   ...poisonFields,
   ...speculateFields,
   ...pastFields,
+  ...assetTaskFields,
   /** What must have become of the tasks that it needs; `all_success` unless told. */
   rule: z.enum(TRIGGER_RULES).optional(),
   /** A condition over params and outputs: see `expression.ts`. Where it does not hold, the task is skipped. */

@@ -3,6 +3,7 @@
  * shows. It has `call` and a list of `files`, which the compiler knows, and not `function` and `bundle`, which nobody writes by hand.
  */
 import { z } from 'zod';
+import { ASSET_WORDS } from './asset-fields.ts';
 import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
@@ -39,6 +40,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   ...BREAKER_WORDS,
   ...SPECULATE_WORDS,
   ...PAST_WORDS,
+  ...ASSET_WORDS,
   ...SCHEDULE_WORDS,
   ...TRIGGER_WORDS,
   '': { description: 'A dag: tasks, what each does, and what it needs.' },

@@ -49,6 +49,8 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly poison?: PoisonShape;
   readonly speculate?: SpeculateShape;
   readonly past?: 'task' | 'downstream';
+  /** Assets that are fresh once it has succeeded. */
+  readonly produces?: readonly string[];
 }
 
 export interface DagSpecShape {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
+import { checkAssets } from './asset-fields.ts';
 import { breakerSpec, poisonSpec } from './breaker-fields.ts';
 import { checkSpeculate } from './check-speculate.ts';
 import { problemsOf } from './common.ts';
@@ -16,7 +17,7 @@ import { checkGraph, graphFields, readConditions } from './read-graph.ts';
 import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.ts';
 import { readParamsSchema } from './read-params-schema.ts';
 import { readSchedules } from './read-schedules.ts';
-import { readTriggers } from './read-triggers.ts';
+import { readTriggers, triggerList } from './read-triggers.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
 import { speculateSpec } from './speculate-fields.ts';
@@ -101,7 +102,8 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),
   );
   const params = readParamsSchema(definition, problems);
-  const triggers = readTriggers(definition.on, problems);
+  const triggers = readTriggers(definition.on, params.paramsSchema, problems);
+  checkAssets(tasks, groups, triggerList(triggers.on), problems);
   const schedules = readSchedules(definition, params.paramsSchema, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
@@ -137,6 +139,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
     ...speculateSpec(task),
     ...(past[no] === undefined ? {} : { past: past[no] }),
+    ...(task.produces === undefined ? {} : { produces: task.produces }),
   }));
   const spec: DagSpecShape = {
     tasks: [...own, ...closing.added],

@@ -8,7 +8,7 @@ export const IF_RUNNING = ['allow', 'skip', 'queue_one', 'queue_all', 'cancel_ru
 const LONGEST_MS = 3_660 * 86_400_000;
 
 /** Words of versions before. They mean the same, and are stored as the new ones. */
-const OLD_MISSED = { latest: 'most_recent', all: 'catchup' } as const;
+export const OLD_MISSED = { latest: 'most_recent', all: 'catchup' } as const;
 
 export const schedulePolicyFields = {
   missed: z

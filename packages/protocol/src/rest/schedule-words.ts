@@ -48,7 +48,8 @@ const ONE = {
     description: 'Whether the days of the iCal file are excluded (the default) or the only ones allowed.',
   },
   'schedule.jitter': {
-    description: 'Each window fires late by less than this, always by the same time. The logical time stays exact.',
+    description:
+      'Each window fires late by less than this, always by the same time. The logical time stays exact. 0: none, whatever the cluster has.',
     examples: ['5m'],
   },
   'schedule.missed': {

@@ -30,6 +30,8 @@ export const listedScheduleSchema = scheduleViewSchema.extend({
   setAt: instant,
   /** How many of its windows have become runs. */
   fired: z.int(),
+  /** In the answer to a creation or an edit: what still works and should be written otherwise. Absent when there is nothing. */
+  warnings: z.array(z.string()).optional(),
 });
 export type ListedSchedule = z.infer<typeof listedScheduleSchema>;
 
@@ -56,6 +58,9 @@ const createdOfDagObject = createdObject.extend({ dag: nameSchema });
 export const createSchedulesSchema = z.strictObject({
   items: z.array(createdOfDagObject.superRefine(checkSchedule)).min(1).max(MAX_SCHEDULES_AT_ONCE),
 });
+/** A line of the body of `POST /v1/schedules/import`. */
+export const importedScheduleSchema = createdOfDagObject.superRefine(checkSchedule);
+
 export interface NewSchedules {
   readonly items: readonly (NewSchedule & { readonly dag: string })[];
 }
@@ -71,6 +76,8 @@ export const schedulesCreatedSchema = z.object({
       error: problemBodySchema.nullable(),
     }),
   ),
+  /** What still works and should be written otherwise, such as old words. Absent when there is nothing. */
+  warnings: z.array(z.string()).optional(),
 });
 export type SchedulesCreated = z.infer<typeof schedulesCreatedSchema>;
 

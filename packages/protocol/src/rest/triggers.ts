@@ -1,6 +1,7 @@
 /** `on`: the events that start runs of a dag. One trigger, or a list of them. */
 import { z } from 'zod';
 import { MAX_TRIGGERS } from '../limits.ts';
+import { assetsSchema } from './asset-fields.ts';
 import { nameSchema, spanSchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 
@@ -48,6 +49,7 @@ export const triggerSchema = z.strictObject({
       z.strictObject({ wait: waitSchema, atMost: waitSchema.optional(), key: expression.optional() }),
     ])
     .optional(),
+  assets: assetsSchema.optional(),
 });
 export type ParsedTrigger = z.output<typeof triggerSchema>;
 

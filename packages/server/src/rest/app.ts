@@ -11,6 +11,7 @@ import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
 import { systemClock } from '../ports/clock.ts';
+import { assetRoutes } from './assets.ts';
 import { auditRoutes } from './audit.ts';
 import { backfillRoutes } from './backfills.ts';
 import { cutIfSlow, readJsonBodies } from './body.ts';
@@ -46,6 +47,7 @@ import { runRoutes } from './runs.ts';
 import { schedulePreviewRoutes } from './schedule-preview.ts';
 import { scheduleRoutes } from './schedules.ts';
 import { sessionRoutes } from './session.ts';
+import { settingsRoutes } from './settings.ts';
 import { statsRoutes } from './stats.ts';
 import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
@@ -183,6 +185,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   auditRoutes(app, parts);
   retentionRoutes(app, parts);
   zoneRoutes(app, parts);
+  settingsRoutes(app, parts);
+  assetRoutes(app, parts);
   pageRoutes(app);
   return app;
 }

@@ -18,6 +18,7 @@ import {
   toDagSpec,
   type VersionPage,
   type VersionView,
+  warningsOf,
 } from '@signalbox/protocol';
 import { HIDDEN_DAG_PREFIX } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -67,11 +68,12 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
     // Beside the hash: the same definition from another folder is the same version.
     await guardCritical(request, parts, { isCritical: usesCritical(spec as DagSpec), target: name });
     const sourced = source === undefined ? (spec as DagSpec) : { ...(spec as DagSpec), source };
-    return once<Deployed>(request, parts, {
+    const deployed = await once<Deployed>(request, parts, {
       target: name,
       body: hash,
       make: () => deploy(request, { name, spec: sourced, hash }),
     });
+    return { ...deployed, ...warningsOf(request.body) };
   });
 
   async function deploy(

@@ -7,9 +7,11 @@ import {
   previewFirings,
   type ScheduleSpec,
   spreadSeedOf,
+  type WindowOptions,
   windowAfter,
 } from '@signalbox/engine';
 import { toIso } from '../iso-instants.ts';
+import { defaultJitterMs } from '../settings/edge-settings.ts';
 import { zoneData } from '../zones/edge-zones.ts';
 
 export interface ShownSchedule {
@@ -24,18 +26,19 @@ export interface ShownSchedule {
 /** Null while it is paused, and for one that never fires. */
 export function nextWindowOf(schedule: ShownSchedule): Instant | null {
   const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
-  return schedule.paused || !compiled.ok
-    ? null
-    : (windowAfter(compiled.timetable, schedule.decidedUntil, zoneData, { firedSoFar: schedule.fired })?.firesAt ??
-        null);
+  if (schedule.paused || !compiled.ok) return null;
+  return windowAfter(compiled.timetable, schedule.decidedUntil, zoneData, optionsOf(schedule))?.firesAt ?? null;
 }
 
 /** The next ones after what was decided, also of a schedule that is paused. */
 export function nextFiringsOf(schedule: ShownSchedule, count: number): Firing[] {
   const compiled = compileTimetable(schedule.spec, spreadSeedOf(schedule));
   if (!compiled.ok) return [];
-  const options = { firedSoFar: schedule.fired };
-  return previewFirings(compiled.timetable, schedule.decidedUntil, count, zoneData, options);
+  return previewFirings(compiled.timetable, schedule.decidedUntil, count, zoneData, optionsOf(schedule));
+}
+
+function optionsOf({ fired }: ShownSchedule): WindowOptions {
+  return { firedSoFar: fired, defaultJitterMs: defaultJitterMs() };
 }
 
 /** How far the clock of a zone is ahead of UTC. */

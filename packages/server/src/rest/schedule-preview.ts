@@ -12,6 +12,7 @@ import {
 import type { FastifyInstance } from 'fastify';
 import { fromIso, toShortIso } from '../iso-instants.ts';
 import { systemClock } from '../ports/clock.ts';
+import { defaultJitterMs } from '../settings/edge-settings.ts';
 import { zoneData } from '../zones/edge-zones.ts';
 
 /** What becomes of missed windows says nothing about when a schedule fires. */
@@ -30,7 +31,8 @@ export function schedulePreviewRoutes(app: FastifyInstance): void {
 
   function preview(schedule: ParsedSchedule, from: string | undefined, count: number): SchedulePreview {
     const after = (from === undefined ? systemClock.wall() : fromIso(from)) as Instant;
-    const previewed = previewSchedule(toScheduleSpec(schedule) as TimetableSpec, after, count, zoneData);
+    const options = { defaultJitterMs: defaultJitterMs() };
+    const previewed = previewSchedule(toScheduleSpec(schedule) as TimetableSpec, after, count, zoneData, options);
     if (!previewed.ok) {
       const { message, remedy } = previewed.fault;
       throw new SignalboxError('SCHEDULE_INVALID', { reason: `${message} ${remedy}` });

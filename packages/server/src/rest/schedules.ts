@@ -16,6 +16,7 @@ import {
   type SchedulesCreated,
   SignalboxError,
   toScheduleSpec,
+  warningsOf,
 } from '@signalbox/protocol';
 import type { ListedSchedule } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -28,6 +29,7 @@ import { scheduleAnswer } from './dag-views.ts';
 import { type DagRequest, dagNameOf, findDag } from './dags.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { importSchedulesRoute } from './import-schedules.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
 
@@ -61,7 +63,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.post('/v1/schedules', { bodyLimit: BATCH_BYTES }, async (request) => {
     const { items } = parseOr(createSchedulesSchema, request.body, 'BAD_REQUEST');
-    return once<SchedulesCreated>(request, parts, {
+    const created = await once<SchedulesCreated>(request, parts, {
       target: 'schedules',
       body: items,
       make: async () => {
@@ -85,13 +87,16 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
         return { created: told.filter(({ error }) => error === null).length, items: told };
       },
     });
+    return { ...created, ...warningsOf(request.body) };
   });
+
+  importSchedulesRoute(app, parts, create);
 
   app.post('/v1/dags/:name/schedules', async (request: DagRequest, reply) => {
     const body = parseOr(createScheduleSchema, request.body, 'BAD_REQUEST');
     const dagName = dagNameOf(request);
     reply.code(201);
-    return once<ListedAnswer>(request, parts, {
+    const created = await once<ListedAnswer>(request, parts, {
       target: dagName,
       body,
       make: async () => {
@@ -99,6 +104,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
         return show(request, dagName, body.name);
       },
     });
+    return { ...created, ...warningsOf(request.body) };
   });
 
   app.get('/v1/dags/:name/schedules/:schedule', (request: ScheduleRequest) =>
@@ -108,7 +114,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
   app.put('/v1/dags/:name/schedules/:schedule', async (request: ScheduleRequest) => {
     const body = parseOr(editScheduleSchema, request.body, 'BAD_REQUEST');
     const [dagName, name] = [dagNameOf(request), scheduleNameOf(request)];
-    return once<ListedAnswer>(request, parts, {
+    const edited = await once<ListedAnswer>(request, parts, {
       target: `${dagName}/${name}`,
       body,
       make: async () => {
@@ -118,6 +124,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
         return show(request, dagName, name);
       },
     });
+    return { ...edited, ...warningsOf(request.body) };
   });
 
   app.delete('/v1/dags/:name/schedules/:schedule', async (request: ScheduleRequest) => {

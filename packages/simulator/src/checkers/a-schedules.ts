@@ -12,6 +12,7 @@ import {
   type WindowDecided,
 } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
+import { MAX_DEFAULT_JITTER_MS } from '../world/world.ts';
 import type { Checker, Scene } from './checker.ts';
 import { windowAfter, windowsIn } from './window-model.ts';
 
@@ -61,7 +62,8 @@ export function schedules(scene: Scene): Checker {
   /** Before a schedule is altered, all that was due by the old one is decided. */
   function checkSettled(change: ScheduleSet | ScheduleRemoved): void {
     const old = ledger.schedules.get(scheduleIdOf(change));
-    if (old === undefined) return;
+    // A delayed run records no window: `a-delayed.ts`.
+    if (old === undefined || old.spec.run !== undefined) return;
     const next = nextWindow(old);
     if (next > change.at) return;
     scene.fail(
@@ -88,7 +90,7 @@ export function schedules(scene: Scene): Checker {
         scene.fail('I6', `${what} of ${origin} was ${old.name} of ${old.origin}`);
     }
     // Times that somebody gave were asked for one by one: they begin where the first of them is.
-    if (old === undefined && change.spec.at !== undefined) return;
+    if ((old === undefined && change.spec.at !== undefined) || change.spec.run !== undefined) return;
     const before = old?.decidedUntil ?? decidedUntil.get(dagId) ?? 0;
     // One with `runNow` decides about this very instant next.
     const until = change.decidedUntil + (old === undefined && change.spec.runNow === true ? 1 : 0);
@@ -104,7 +106,7 @@ export function schedules(scene: Scene): Checker {
     for (const change of changes) {
       if (change.kind !== 'WindowDecided' || change.runId === null) continue;
       const id = scheduleIdOf(change);
-      const { jitterMs = 0 } = ledger.schedules.get(id)?.spec ?? {};
+      const { jitterMs = MAX_DEFAULT_JITTER_MS } = ledger.schedules.get(id)?.spec ?? {};
       const inTimeMs = world.settings.windowGraceMs + STUCK_MS + CLOCKS_DIFFER_MS + jitterMs;
       if (change.at - change.firesAt <= inTimeMs) continue;
       late.set(id, (late.get(id) ?? 0) + 1);
@@ -178,7 +180,7 @@ export function schedules(scene: Scene): Checker {
         if (schedule.spec.at !== undefined && schedule.origin === 'api' && next === Number.POSITIVE_INFINITY) {
           scene.fail('I2', `schedule ${schedule.dagId}/${schedule.name} has no times left, and is still there`);
         }
-        const isDue = next + (schedule.spec.jitterMs ?? 0) < (node?.process.wall() ?? 0) - 1_500;
+        const isDue = next + (schedule.spec.jitterMs ?? MAX_DEFAULT_JITTER_MS) < (node?.process.wall() ?? 0) - 1_500;
         if (node !== undefined && isDue) {
           scene.fail(
             'I8',

@@ -1,9 +1,11 @@
 /** All checkers, and how they are fed: the journal change by change, everything else as it happens. */
 import type { World } from '../world/world.ts';
 import { backfills } from './a-backfills.ts';
+import { delayedRuns } from './a-delayed.ts';
 import { past } from './a-past.ts';
 import { requirements } from './a-requires.ts';
 import { schedules } from './a-schedules.ts';
+import { assets } from './b-assets.ts';
 import { heldEvents } from './b-events.ts';
 import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
@@ -30,11 +32,13 @@ import { Ledger } from './ledger.ts';
 
 const ALL: readonly CheckerMaker[] = [
   schedules,
+  delayedRuns,
   backfills,
   past,
   requirements,
   submission,
   heldEvents,
+  assets,
   ownership,
   replay,
   dispatch,

@@ -262,6 +262,9 @@ export class Ledger {
         return;
       }
       case 'KeyStored':
+      case 'AssetProduced':
+      case 'AssetTold':
+      case 'AssetTaken':
       case 'EventHeld':
       case 'EventsReleased':
       case 'WorkerSilenced':

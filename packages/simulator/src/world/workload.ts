@@ -12,6 +12,7 @@ import type {
 } from '@signalbox/engine';
 import { OVERLAP_POLICIES, PRIORITIES } from '@signalbox/engine';
 import { planAdding } from './adding.ts';
+import { planAssets } from './assets.ts';
 import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
 import { planClosing } from './closing.ts';
@@ -48,7 +49,8 @@ export function planDags(chance: Chance, count: number, tenants: readonly Tenant
     }
     // Last of all, for each version anew: what closes a run calls no other.
     const closing = chance.fork('what closes');
-    const closed = versions.map((spec) => planClosing(closing, spec));
+    const assets = chance.fork('assets');
+    const closed = versions.map((spec) => planAssets(assets, planClosing(closing, spec), i));
     return { name: `dag${i}`, shard: chance.pick(shards), tenantId: tenantIds[i]!, versions: closed };
   });
 }
@@ -101,7 +103,7 @@ export function planPriority(chance: Chance): Priority {
   return chance.pick(PRIORITIES);
 }
 
-function planTask(chance: Chance, no: number): TaskSpec {
+export function planTask(chance: Chance, no: number): TaskSpec {
   const needs = Array.from({ length: no }, (_, i) => i).filter(() => chance.happens(0.4));
   const draw = chance.next();
   const handler =

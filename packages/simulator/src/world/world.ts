@@ -25,6 +25,9 @@ const SOON = {
  */
 const TURN_EVERY = 500;
 
+/** The longest jitter that a cluster has by default. */
+export const MAX_DEFAULT_JITTER_MS = 5_000;
+
 interface WorldOptions {
   readonly seed: number;
   readonly settings?: Partial<EngineSettings>;
@@ -42,6 +45,8 @@ export class World implements Environment {
   readonly tenants: SimTenants;
   readonly settings: EngineSettings;
   readonly zones: SimZones;
+  /** All nodes of a cluster use the same one. */
+  defaultJitterMs = 0;
   /** By machine. */
   readonly doors = new Map<string, Door>();
   readonly nodes: SimNode[] = [];
@@ -63,7 +68,13 @@ export class World implements Environment {
     const zones = this.chance.fork('zones');
     const change = () => ({ afterMs: zones.between(0, 90_000), byHours: zones.pick([-1, 1]) });
     this.zones = new SimZones([change(), change()]);
-    const zoned = { zoneData: this.zones.data, zoneVersion: () => `sim ${this.zones.edition}` };
+    const zoned = {
+      zoneData: this.zones.data,
+      zoneVersion: () => `sim ${this.zones.edition}`,
+      defaultJitterMs: () => this.defaultJitterMs,
+    };
+    const jitter = this.chance.fork('default jitter');
+    if (jitter.happens(0.3)) this.defaultJitterMs = jitter.int(1, MAX_DEFAULT_JITTER_MS);
     // With a short one, schedules leave memory after each window and come back before the next.
     const horizonMs = this.chance.fork('horizon').pick([1_000, 4_000, 15_000, 600_000]);
     this.settings = { ...DEFAULT_SETTINGS, ...SOON, ...zoned, horizonMs, ...settings };

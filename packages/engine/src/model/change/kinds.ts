@@ -2,6 +2,7 @@
 
 import type { TableWrites } from '../table/define-table.ts';
 import { type AddedChange, addedChanges } from './added.ts';
+import { type AssetChange, assetChanges, assetTables } from './asset.ts';
 import { type AttemptChange, attemptChanges } from './attempt.ts';
 import { type BackfillChange, backfillChanges, backfillTables } from './backfill.ts';
 import { type DagChange, dagChanges } from './dag.ts';
@@ -20,6 +21,7 @@ import { type ShardChange, shardChanges, shardTables } from './shard.ts';
 import { type SpeculativeChange, speculativeChanges } from './speculative.ts';
 
 export type * from './added.ts';
+export type * from './asset.ts';
 export type * from './attempt.ts';
 export type * from './backfill.ts';
 export type * from './dag.ts';
@@ -49,7 +51,8 @@ export type Change =
   | HeldChange
   | PastChange
   | ShardChange
-  | BackfillChange;
+  | BackfillChange
+  | AssetChange;
 
 /** A description, whatever its kind. */
 export interface AnyChangeKind {
@@ -79,6 +82,7 @@ const DESCRIBED = [
   ...pastChanges,
   ...shardChanges,
   ...backfillChanges,
+  ...assetChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];
@@ -98,4 +102,4 @@ export function kindOf(change: Change): AnyChangeKind {
 }
 
 /** By the name that loads and fetches give their rows. */
-export const TABLES = { ...shardTables, ...heldTables, ...backfillTables, ...scheduleTables } as const;
+export const TABLES = { ...shardTables, ...heldTables, ...backfillTables, ...scheduleTables, ...assetTables } as const;

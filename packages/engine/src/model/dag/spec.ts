@@ -132,6 +132,8 @@ export interface TaskSpec {
   readonly totalTimeoutMs?: number;
   /** An attempt that takes longer is reported as slow and continues. */
   readonly softTimeoutMs?: number;
+  /** Names of the assets that are fresh once it has succeeded. */
+  readonly produces?: readonly string[];
   /** In a mapped group only. */
   readonly speculate?: SpeculateSpec;
   /**

@@ -33,13 +33,14 @@ export function previewSchedule(
   from: Instant,
   count: number,
   zoneData: ZoneSource,
+  options: WindowOptions = {},
 ): SchedulePreview {
   const fault = scheduleFault(spec, from, zoneData);
   if (fault !== null) return { ok: false, fault };
   const compiled = compileTimetable(spec, '');
   assert(compiled.ok, 'a schedule without a fault compiles');
   const { timetable } = compiled;
-  return { ok: true, zone: timetable.zone, firings: previewFirings(timetable, from, count, zoneData) };
+  return { ok: true, zone: timetable.zone, firings: previewFirings(timetable, from, count, zoneData, options) };
 }
 
 /** Strictly after `from`; fewer than `count` when it does not fire so often. */

@@ -10,7 +10,9 @@ export function nextOf(
   { timetable, fired }: Pick<Schedule, 'timetable' | 'fired'>,
   after: Instant,
 ): Window | null {
-  return timetable === null ? null : windowAfter(timetable, after, settings.zoneData, { firedSoFar: fired });
+  if (timetable === null) return null;
+  const defaultJitterMs = settings.defaultJitterMs?.() ?? 0;
+  return windowAfter(timetable, after, settings.zoneData, { firedSoFar: fired, defaultJitterMs });
 }
 
 /** Puts the next window into the wheel of windows, by when it fires. */

@@ -81,7 +81,13 @@ test('a dag is registered, read, listed, changed and deleted', async () => {
   ];
   const definitionJson = definition('grpc-dag', tasks, { schedule: { cron: '0 4 * * *' }, maxActiveRuns: 3 });
   const first = await call('RegisterDag', { definitionJson });
-  expect(first).toEqual({ name: 'grpc-dag', version: 1, hash: expect.stringMatching(/^[0-9a-f]{64}$/), changed: true });
+  expect(first).toEqual({
+    name: 'grpc-dag',
+    version: 1,
+    hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    changed: true,
+    warnings: [],
+  });
   expect(await call('RegisterDag', { definitionJson })).toEqual({ ...first, changed: false });
   expect(await call('GetDag', { name: 'grpc-dag' })).toMatchObject({
     dag: {

@@ -1,0 +1,46 @@
+/** The operations on assets. */
+import { assetPageSchema, assetViewSchema, listAssetsSchema } from '@signalbox/protocol';
+import { z } from 'zod';
+import { OPERATORS, type Operation, READERS } from './operation.ts';
+
+const ofAsset = { asset: z.string().describe('Name of the asset.') };
+
+export const assetOperations: readonly Operation[] = [
+  {
+    id: 'listAssets',
+    method: 'GET',
+    path: '/v1/assets',
+    group: 'assets',
+    summary: 'Lists assets: when each was produced, by which run, and which dags run when it is fresh.',
+    action: 'read assets',
+    roles: READERS,
+    query: listAssetsSchema,
+    status: 200,
+    answer: assetPageSchema,
+  },
+  {
+    id: 'getAsset',
+    method: 'GET',
+    path: '/v1/assets/:asset',
+    group: 'assets',
+    summary: 'Gets an asset.',
+    action: 'read assets',
+    roles: READERS,
+    params: ofAsset,
+    status: 200,
+    answer: assetViewSchema,
+    errors: ['ASSET_NOT_FOUND'],
+  },
+  {
+    id: 'materializeAsset',
+    method: 'POST',
+    path: '/v1/assets/:asset/materialize',
+    group: 'assets',
+    summary: 'Says that an asset is fresh, as if a task had produced it. Dags that wait for it run.',
+    action: 'materialize assets',
+    roles: OPERATORS,
+    params: ofAsset,
+    status: 200,
+    answer: assetViewSchema,
+  },
+];
