@@ -142,6 +142,28 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await row('team-a').getByText('active').waitFor();
   });
 
+  test('assets show who produced them and who waits for them, and are declared fresh', async () => {
+    const { page, go } = admin;
+    await go('/assets');
+    await page.getByText('No assets yet.').waitFor();
+    const deploy = (name: string, more: object, task: object = {}) =>
+      ui.rig.ask('PUT', `/v1/dags/${name}`, { name, tasks: [{ name: 'only', handler: 'echo', ...task }], ...more });
+    await deploy('load', {}, { produces: ['sales'] });
+    await deploy('refresh', { on: { assets: { all: ['sales'] } } });
+    await row('sales').getByText('never').waitFor();
+    await row('sales').getByRole('link', { name: 'refresh' }).waitFor();
+    await press('Declare sales fresh');
+    await page.getByText('sales is fresh.').waitFor();
+    const made = async () => (await ui.rig.ask('GET', '/v1/runs?dag=refresh')).body.items;
+    await eventually(async () => (await made()).length === 1);
+    await ui.rig.ask('POST', '/v1/dags/load/runs', {});
+    await row('sales').getByRole('link', { name: 'only of load' }).waitFor();
+    await eventually(async () => (await made()).length === 2);
+    await go(`/runs/${(await made())[0]?.id}`);
+    await page.getByText('Because of').getByRole('link', { name: 'sales' }).click();
+    await page.getByRole('navigation', { name: 'Where you are' }).getByText('load').waitFor();
+  });
+
   test('what a schedule requires and what a task depends on is shown, and stays when it is edited', async () => {
     const { page, go } = admin;
     await ui.rig.ask('POST', '/v1/dags/report/schedules', {
@@ -204,7 +226,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(['/jobs', '/jobs/JOB', '/tenants', '/schedules', '/dags/report?tab=schedules'])(
+  test.each(['/jobs', '/jobs/JOB', '/assets', '/tenants', '/schedules', '/dags/report?tab=schedules'])(
     '%s has no complaint of the browser, and no serious finding of axe',
     async (path) => {
       await shown(path);
