@@ -152,7 +152,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await deploy('refresh', { on: { assets: { all: ['sales'] } } });
     await row('sales').getByText('never').waitFor();
     await row('sales').getByRole('link', { name: 'refresh' }).waitFor();
-    await press('Declare sales fresh');
+    await press('Declare fresh: sales');
     await page.getByText('sales is fresh.').waitFor();
     const made = async () => (await ui.rig.ask('GET', '/v1/runs?dag=refresh')).body.items;
     await eventually(async () => (await made()).length === 1);

@@ -89,7 +89,7 @@ function Row({ asset }: { readonly asset: AssetView }) {
       <td>
         <div className="row row-actions">
           <ChangeButton
-            label={`Declare ${name} fresh`}
+            label={`Declare fresh: ${name}`}
             title="As if a task had produced it now: DAGs that wait for it run"
             run={() => post(`/v1/assets/${seg(name)}/materialize`)}
             done={`${name} is fresh.`}
