@@ -18,6 +18,7 @@ export type { DagDetails, DagView, TriggeredDag, WindowView } from './queries/da
 export type { BreakerRow, DeadLetterCursor, DeadLetterFilter, DeadLetterRow } from './queries/dead-letters.ts';
 export type { DelayedRun, ListDelayedRuns } from './queries/delayed-runs.ts';
 export type { Commit, Cut, NamedDag, NamedRun } from './queries/events.ts';
+export type { ExpectationRow, MissedEventRow } from './queries/expectations.ts';
 export type { JobRow, ListJobs, NewJobRow } from './queries/jobs.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export { isOwnRunId, type OwnRunId } from './queries/own-run-ids.ts';

@@ -69,6 +69,7 @@ import {
   readCut,
   readOldestCut,
 } from './queries/events.ts';
+import { deleteMissedEvent, listExpectations, listMissedEvents, type MissedEventRow } from './queries/expectations.ts';
 import { firstClaims } from './queries/first-claims.ts';
 import { getRun } from './queries/get-run.ts';
 import {
@@ -184,6 +185,9 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  listExpectations = (tenantId: TenantId, dag: string | null) => listExpectations(this.#database, tenantId, dag);
+  listMissedEvents = (limit: number) => listMissedEvents(this.#database, limit);
+  deleteMissedEvent = (key: MissedEventRow['key']) => deleteMissedEvent(this.#database, key);
   listAssets = (tenantId: TenantId, list: ListAssets) => listAssets(this.#database, tenantId, list);
   readSettings = () => readSettings(this.#database);
   changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);

@@ -27,6 +27,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { delayRoutes } from './delays.ts';
 import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
 import { eventRoutes } from './events.ts';
+import { expectationRoutes } from './expectations.ts';
 import { fleetRoutes } from './fleet.ts';
 import { authenticate, type Doors, HostGuard, isStillValid } from './guards.ts';
 import { STRICT_HEADERS } from './headers.ts';
@@ -46,6 +47,7 @@ import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { schedulePreviewRoutes } from './schedule-preview.ts';
 import { scheduleRoutes } from './schedules.ts';
+import { sendMissedEvents } from './send-missed-events.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { statsRoutes } from './stats.ts';
@@ -187,6 +189,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   zoneRoutes(app, parts);
   settingsRoutes(app, parts);
   assetRoutes(app, parts);
+  expectationRoutes(app, parts);
+  sendMissedEvents(app, parts);
   pageRoutes(app);
   return app;
 }

@@ -25,6 +25,8 @@ export interface EventTrigger {
   readonly batch?: { readonly max: number; readonly withinMs: number; readonly key?: string };
   /** One run, with the last event, once no other has come for so long. */
   readonly debounce?: { readonly waitMs: number; readonly atMostMs: number; readonly key?: string };
+  /** It starts nothing: an event that it takes was expected. */
+  readonly isExpectation?: true;
   /** It waits for these assets, and takes no events. */
   readonly assets?: AssetTriggerSpec;
 }
