@@ -9,7 +9,7 @@ const nowUs = () => Number(process.hrtime.bigint() / 1000n);
 const worker = startWorker({
   gateways: (process.env['GATEWAYS'] ?? '').split(','),
   token: process.env['SIGNALBOX_TOKEN'] ?? '',
-  queues: ['default'],
+  queues: (process.env['QUEUES'] ?? 'default').split(','),
   slots: Number(process.env['SLOTS'] ?? '1000'),
   handlers: {
     noop: () => null,
@@ -32,6 +32,7 @@ const worker = startWorker({
     },
     /** Takes a slot for a while. */
     nap: () => new Promise((resolve) => setTimeout(() => resolve(null), 50)),
+    sleep: () => new Promise((resolve) => setTimeout(() => resolve(null), 1_000)),
     first: () => ({ endedUs: nowUs() }),
     /** Says how long after the end of the task before it it began. */
     second: ({ upstream }: HandlerContext) => {

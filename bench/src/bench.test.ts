@@ -32,6 +32,7 @@ test('the table and the JSON say of each figure whether its bar is met', () => {
 test('--only takes the name of a part, and lists the names when there is none such', () => {
   expect(chooseParts(['raw', 'storm'], undefined)).toEqual(['raw', 'storm']);
   expect(chooseParts(['raw', 'storm'], 'storm')).toEqual(['storm']);
+  expect(chooseParts(['raw', 'raw-bulk', 'rawest'], 'raw')).toEqual(['raw', 'raw-bulk']);
   expect(() => chooseParts(['raw', 'storm'], 'strom')).toThrow(
     'There is no part "strom" of the bench. --only takes one of: raw, storm.',
   );

@@ -14,6 +14,7 @@ import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
 import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
+import { bulkRegistration, dueAtOnce, nextTimes, registered, spreadOverAnHour } from './schedules/index.ts';
 import { storm } from './storm.ts';
 import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
 import { webUi } from './ui.ts';
@@ -30,13 +31,16 @@ if (values.profile !== undefined) profileInto(values.profile);
 const scale = values.quick ? 0.1 : 1;
 const WORKER = fileURLToPath(new URL('bench-worker.js', import.meta.url));
 const SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' };
+/** By when a run was created: the time of its commit. */
+const TIMED = { ...SETTINGS, track_commit_timestamp: 'on' };
 
 async function withCluster(
   servers: number,
   slots: number,
   run: (cluster: Cluster) => Promise<Figure[]>,
+  settings: Record<string, string> = SETTINGS,
 ): Promise<Figure[]> {
-  const cluster = await Cluster.start({ servers, workers: 0, slots: 0, settings: SETTINGS });
+  const cluster = await Cluster.start({ servers, workers: 0, slots: 0, settings });
   try {
     await cluster.addWorker(slots, WORKER);
     return await run(cluster);
@@ -74,6 +78,13 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
   storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
   backfill: () => withCluster(1, 20, (cluster) => backfillBeside(cluster, 365)),
+  'schedules-next': async () => nextTimes(scale),
+  'schedules-bulk': () => withCluster(1, 100, (cluster) => bulkRegistration(cluster, 200_000 * scale)),
+  'schedules-spread': () =>
+    withCluster(1, 100, (cluster) => spreadOverAnHour(cluster, 100_000, 120_000 * scale), TIMED),
+  'schedules-at-once': () => withCluster(1, 100, (cluster) => dueAtOnce(cluster, 100_000 * scale, WORKER), TIMED),
+  'schedules-registered': () =>
+    withCluster(1, 100, (cluster) => registered(cluster, 10_000_000 * scale, 120_000 * scale), TIMED),
   ui: () => webUi(scale),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
 };

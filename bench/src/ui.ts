@@ -29,7 +29,7 @@ export async function webUi(scale: number): Promise<Figure[]> {
       ...(await liveUpdates(ui, visitor, 20)),
       ...(await manyDags(ui, visitor, Math.round(10_000 * scale))),
       ...(await longLog(ui, visitor)),
-      ...(await longSession(ui, visitor, 300_000 * scale)),
+      ...(await longSession(ui, visitor, RUNS_OF_AN_HOUR * scale)),
     ];
   } finally {
     await ui.stop();
@@ -70,6 +70,8 @@ async function grid(ui: UiRig, { page, go }: SignedIn, runs: number): Promise<Fi
   const tasks = Array.from({ length: GRID_TASKS }, (_, no) => ({ name: `t${no}`, handler: 'noop' }));
   await ui.rig.ask('PUT', '/v1/dags/grid', { name: 'grid', tasks });
   for (let run = 0; run < runs; run++) await endedRun(ui, 'grid');
+  // The server has read none of them yet.
+  const cold = await timed(() => ui.rig.ask('GET', '/v1/dags/grid/grid?runs=100'));
   const shown = await timed(async () => {
     await go('/dags/grid?tab=grid');
     await page.getByRole('rowheader', { name: 't0', exact: true }).waitFor();
@@ -78,7 +80,8 @@ async function grid(ui: UiRig, { page, go }: SignedIn, runs: number): Promise<Fi
   const frames = await framesWhile(page, "document.querySelector('.virtual').scrollTop += 40");
   const size = `${runs} runs of ${GRID_TASKS} tasks`;
   return [
-    { what: `ui: request of the grid, ${size}`, value: quantile(asked, 0.5), unit: 'ms', bar: atMost({ must: 300 }) },
+    { what: `ui: first request of the grid, ${size}`, value: cold, unit: 'ms', bar: atMost({ must: 300 }) },
+    { what: 'ui: each later one', value: quantile(asked, 0.5), unit: 'ms', bar: atMost({ must: 300 }) },
     { what: 'ui: grid shown', value: shown, unit: 'ms' },
     frameFigure('ui: frames while the grid scrolls', frames),
   ];
@@ -188,20 +191,36 @@ async function longLog(ui: UiRig, { page, go }: SignedIn): Promise<Figure[]> {
   ];
 }
 
-/** A page that looks at runs while twenty of them a second are made. */
-async function longSession(ui: UiRig, { page, go }: SignedIn, forMs: number): Promise<Figure[]> {
+/** What an hour brings where five runs a second are made. A run has six events. */
+const RUNS_OF_AN_HOUR = 18_000;
+const AT_ONCE = 15;
+/** Pages that show what happens while it happens. */
+const LIVE_PAGES = ['Runs', 'Events', 'Home'];
+
+/**
+ * Pages that look at runs while as many of them are made as in an hour, only faster: memory that is lost is lost with what arrives,
+ * not with the time that passes.
+ */
+async function longSession(ui: UiRig, { page, go }: SignedIn, runs: number): Promise<Figure[]> {
   await go('/');
   await page.getByText('Live', { exact: true }).waitFor();
   await pause(3_000);
   const before = await heapOf(page);
-  const end = performance.now() + forMs;
-  while (performance.now() < end) {
-    await ui.rig.ask('POST', '/v1/dags/live/runs', {});
-    await pause(50);
+  const from = performance.now();
+  for (const [no, name] of LIVE_PAGES.entries()) {
+    await page.getByRole('link', { name, exact: true }).click();
+    const end = (runs * (no + 1)) / LIVE_PAGES.length;
+    for (let made = (runs * no) / LIVE_PAGES.length; made < end; made += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, () => ui.rig.ask('POST', '/v1/dags/live/runs', {})));
+      await pause(200);
+    }
   }
+  const seconds = (performance.now() - from) / 1000;
+  await pause(3_000);
   const after = await heapOf(page);
-  const details = { 'before MB': before / 1e6, 'after MB': after / 1e6 };
-  const what = `ui: heap gained in ${Math.round(forMs / 1000)} s of live events`;
+  const details = { 'before MB': before / 1e6, 'after MB': after / 1e6, 'in s': seconds };
+  const hours = runs / RUNS_OF_AN_HOUR;
+  const what = `ui: heap gained by the events of ${hours === 1 ? 'an hour' : `${hours} h`} (${runs} runs)`;
   return [{ what, value: (after - before) / 1e6, unit: 'MB', bar: atMost({ goal: 20 }), details }];
 }
 

@@ -82,7 +82,12 @@ export class Cluster {
   }
 
   /** A worker process: the one of the kill tests, or another script that reads the same variables. */
-  async addWorker(slots: number, script: string = WORKER, prefers?: ServerProcess): Promise<Started> {
+  async addWorker(
+    slots: number,
+    script: string = WORKER,
+    prefers?: ServerProcess,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<Started> {
     this.count += 1;
     const name = `worker-${this.count}`;
     const witnessFile = join(this.folder, `${name}.witness`);
@@ -100,6 +105,7 @@ export class Cluster {
         GATEWAYS: [...gateways.slice(turn), ...gateways.slice(0, turn)].join(','),
         SIGNALBOX_TOKEN: ADMIN_TOKEN,
         SLOTS: String(slots),
+        ...env,
       },
     });
     this.workers.push(worker);

@@ -403,6 +403,27 @@ test('a run is triggered for a window, and found the next time; a dry run of a b
   expect(shown.stdout).toContain('4 windows, 3 runs to create. Nothing was created.');
 });
 
+test('schedules are imported from a file; lines that are refused are named by their number in it', async () => {
+  await json('deploy', join(examples, 'hello.json'));
+  const file = join(folder, 'schedules.ndjson');
+  const line = (name: string, cron: string) => JSON.stringify({ dag: 'hello', name, cron });
+  await writeFile(file, [line('a', '0 3 * * *'), '', line('b', '0 4 * * *'), ''].join('\n'));
+  expect(await json('schedules', 'import', file)).toEqual({ created: 2, refused: 0, errors: [] });
+  await writeFile(
+    file,
+    ['', line('a', '0 3 * * *'), JSON.stringify({ dag: 'none', name: 'c', cron: '@daily' })].join('\n'),
+  );
+  const refused = await signalbox('schedules', 'import', file);
+  expect(refused.exitCode).toBe(1);
+  expect(refused.stdout).toContain('1 schedules are there\nline 3: ');
+  expect(refused.stderr).toContain('1 schedules were refused.');
+  await writeFile(file, 'dag: hello');
+  expect(await signalbox('schedules', 'import', file)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('Line 1 is not JSON'),
+  });
+});
+
 test('a backfill is started, followed to its end, and listed with its runs', async () => {
   const range = ['backfill', 'nightly', '--from', day(4), '--to', day(1)];
   const done = await json(...range, '--max-active', '2', '--backwards', '--share', '10%', '--wait');

@@ -5,7 +5,7 @@ import { zoneData } from '@signalbox/protocol/zones';
 import { advise } from './advise.ts';
 import type { CompileProblem, Spot } from './compiled.ts';
 
-export type FindSpot = (problem: Problem) => Spot & { readonly file?: string };
+type FindSpot = (problem: Problem) => Spot & { readonly file?: string };
 
 export function checkDag(definition: DagDefinition, file: string, findSpot: FindSpot): CompileProblem[] {
   try {

@@ -17,7 +17,7 @@ import { compileModule } from './module/compile-module.ts';
 
 const DEFAULT_TIME_LIMIT_MS = 10_000;
 
-export interface CompileOptions {
+interface CompileOptions {
   /** How long one file may take to load; 10 s unless told. */
   readonly timeLimitMs?: number;
 }

@@ -31,7 +31,7 @@ export interface DraftDag extends Omit<CompiledDag, 'files'> {
   readonly wanted: WantedFiles;
 }
 
-export interface WantedFiles {
+interface WantedFiles {
   /** What it has under `files`; it may be anything. */
   readonly listed: unknown;
   readonly spotOf: (no: number | null) => Spot & { readonly file?: string };

@@ -7,7 +7,7 @@ const DEFINITIONS = new Set(['.yaml', '.yml', '.json']);
 const MAX_FILES = 10_000;
 const MAX_DEPTH = 32;
 
-export type FileKind = 'code' | 'definition';
+type FileKind = 'code' | 'definition';
 
 /** What a file can be by its name; null for what is never a dag. */
 export function kindOf(path: string): FileKind | null {
@@ -20,7 +20,7 @@ export function kindOf(path: string): FileKind | null {
 
 export const isPassedOver = (folder: string): boolean => folder.startsWith('.') || folder === 'node_modules';
 
-export interface FoundFiles {
+interface FoundFiles {
   /** Paths within the folder. */
   readonly files: readonly string[];
   /** Folders that can't be read, by their paths within the folder, and why. */

@@ -39,7 +39,7 @@ import { retryTask } from './decide/task/retry-task.ts';
 import { setTenants } from './decide/tenant/set-tenants.ts';
 import { dropDeadTimers } from './decide/timer/dead-timers.ts';
 import { noteQueued } from './decide/timer/note-queued.ts';
-import { tick } from './decide/timer/tick.ts';
+import { hasWindowWork, tick } from './decide/timer/tick.ts';
 import { holdEvent } from './decide/trigger/hold-event.ts';
 import { type Answer, DONE, refuse } from './model/answer.ts';
 import type { Change } from './model/change.ts';
@@ -84,7 +84,8 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   noteQueued(recorder);
   state.currentRun = null;
   forgetSettled(state);
-  const more = !matchedAll || isAgendaOpen(state) || recorder.isFull() || isWalkDue(state);
+  const isFull = !matchedAll || isAgendaOpen(state) || recorder.isFull();
+  const more = isFull || isWalkDue(state) || hasWindowWork(state);
   return { batchNo: state.batchNo, answers, changes: recorder.changes, effects: recorder.effects, more };
 }
 

@@ -15,7 +15,7 @@ import { socketPath } from './socket-folder.ts';
 import { waitFor } from './wait.ts';
 
 /** All that is needed to run a server on an initialised folder. */
-export type Launch = {
+type Launch = {
   dataDir: string;
   socketDir: string;
   port: number;

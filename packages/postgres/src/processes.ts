@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
 /** What the operating system says about a process. A zombie has ended, but nobody has asked for its exit code yet. */
-export type ProcessState = 'running' | 'stopped' | 'zombie' | 'gone';
+type ProcessState = 'running' | 'stopped' | 'zombie' | 'gone';
 
 type ProcessInfo = { state: ProcessState; parentPid: number };
 

@@ -42,6 +42,7 @@ import type {
   EventView,
   ExpectationPage,
   Health,
+  Imported,
   JobDeleted,
   JobPage,
   JobView,
@@ -362,6 +363,15 @@ export interface Client {
   listSchedules(filter?: ScheduleFilter, options?: CallOptions): Promise<SchedulePage>;
   /** Up to 1,000 at a time. Those of one dag are created together or not at all; the answer tells of each. */
   createSchedules(schedules: NewSchedules['items'], options?: ChangeOptions): Promise<SchedulesCreated>;
+  /**
+   * Creates any number of schedules, thousands in a request. To send some again does no harm.
+   *
+   * @example await client.importSchedules(customers.map(({ id }) => ({ dag: 'report', name: id, cron: 'H 3 * * *' })))
+   */
+  importSchedules(
+    schedules: Iterable<NewSchedules['items'][number]> | AsyncIterable<NewSchedules['items'][number]>,
+    options?: CallOptions,
+  ): Promise<Imported>;
   listSchedulesOfDag(dag: string, page?: PageOptions, options?: CallOptions): Promise<SchedulePage>;
   /**
    * Without a deploy; deploys leave it alone.

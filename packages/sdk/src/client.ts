@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { SignalboxError } from '@signalbox/protocol/errors';
 import type { AttemptName, CallOptions, ChangeOptions, Client, ClientOptions, EventFilter } from './client-types.ts';
 import { eventsOf, linesOf, runLinesOf } from './follow.ts';
+import { importAll } from './import-all.ts';
 import { askHealth, pollRun } from './poll.ts';
 import { DEFAULT_RETRIES, type Request, type RetryTiming, send, type Target } from './request.ts';
 import { loadSchemas, type Parser, type Schemas } from './schemas.ts';
@@ -136,6 +137,10 @@ export function createClient(options: ClientOptions): Client {
     previewSchedule: (schedule, { from, count, ...call } = {}) =>
       post((s) => s.schedulePreviewSchema, '/v1/schedules/preview', { schedule, from, count }, call),
     createSchedules: (items, call) => post((s) => s.schedulesCreatedSchema, '/v1/schedules', { items }, call),
+    importSchedules: (schedules, call) =>
+      importAll(schedules, (lines) =>
+        ask((s) => s.importedSchema, { method: 'POST', path: '/v1/schedules/import', lines, signal: call?.signal }),
+      ),
     listSchedulesOfDag: (dag, page = {}, call) =>
       get((s) => s.schedulePageSchema, `${dagPath(dag)}/schedules${query({ ...page })}`, call),
     createSchedule: (dag, schedule, call) =>

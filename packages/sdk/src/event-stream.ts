@@ -5,7 +5,7 @@
 import { SignalboxError } from '@signalbox/protocol/errors';
 import { refusalOf, type Target, urlOf, waitFor } from './request.ts';
 
-export interface ServerSentEvent {
+interface ServerSentEvent {
   readonly id: string;
   readonly event: string;
   readonly data: string;

@@ -14,7 +14,7 @@ export async function* eventsOf(target: Target, following: Following): AsyncGene
   }
 }
 
-export interface FollowedLog {
+interface FollowedLog {
   readonly attempt: AttemptName;
   readonly path: string;
   readonly from: number;

@@ -54,6 +54,8 @@ export interface Request {
   readonly body?: unknown;
   /** Goes as it is, in place of a body. */
   readonly bytes?: Uint8Array;
+  /** One JSON value per line, in place of a body. */
+  readonly lines?: string;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -75,7 +77,7 @@ export async function send(target: Target, request: Request): Promise<unknown> {
   const { timing } = target;
   const startedAt = timing.now();
   // Written once: a caller may alter its objects between two tries, and one key must have one body.
-  const body = request.bytes ?? (request.body === undefined ? undefined : bodyText(request.body));
+  const body = request.bytes ?? request.lines ?? (request.body === undefined ? undefined : bodyText(request.body));
   for (let tries = 1; ; tries++) {
     try {
       return await sendOnce(target, request, body);
@@ -129,12 +131,13 @@ async function sendOnce(target: Target, request: Request, body: string | Uint8Ar
   throw refusalOf(response, text, request);
 }
 
-function headersOf({ token }: Target, { body, bytes, idempotencyKey }: Request): Record<string, string> {
+function headersOf({ token }: Target, { body, bytes, lines, idempotencyKey }: Request): Record<string, string> {
   return {
     accept: 'application/json',
     authorization: `Bearer ${token}`,
     ...(bytes === undefined ? {} : { 'content-type': 'application/octet-stream' }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(lines === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
   };
 }

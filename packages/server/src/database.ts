@@ -7,7 +7,7 @@ import type { ServerConfig } from './config.ts';
 import type { Tell } from './log.ts';
 import { systemClock } from './ports/clock.ts';
 
-export interface ServerDatabase {
+interface ServerDatabase {
   readonly url: string;
   /** `store` is null when the server did not come so far as to open one. */
   leave(store: PostgresStore | null): Promise<boolean>;

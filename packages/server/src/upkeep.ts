@@ -35,7 +35,7 @@ type UpkeepStore = Pick<
   | 'dropClosedDeadLetters'
 >;
 
-export interface DeadLetterUpkeep {
+interface DeadLetterUpkeep {
   readonly days: number;
   /** To the owner of its shard; null while there is none to ask. */
   readonly ask: (command: CloseDeadLetters, deadlineMs: number) => Promise<unknown> | null;

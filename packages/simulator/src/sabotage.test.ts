@@ -386,6 +386,19 @@ function keepsRemovedSchedules(host: Host): void {
   losesChanges(host, (change) => change.kind === 'ScheduleRemoved');
 }
 
+/** Delayed runs begin before their time. */
+function beginsEarly(host: Host): void {
+  const { turns } = insideOf(host);
+  const offer = turns.inbox.offer.bind(turns.inbox);
+  turns.inbox.offer = (envelope) => {
+    const { command } = envelope;
+    if (command.kind !== 'SubmitRuns') return offer(envelope);
+    const early = ({ at, ...item }: (typeof command.items)[number]) =>
+      at === undefined ? item : { ...item, at: (at - 3_000) as Instant };
+    return offer({ ...envelope, command: { ...command, items: command.items.map(early) } });
+  };
+}
+
 /** The newest windows are decided once more. */
 function forgetsDecided(host: Host): void {
   altersLoads(host, (heads) => ({
@@ -593,7 +606,20 @@ const CASES: readonly Case[] = [
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
   { what: 'the end of old tokens at a retry', within: 60, expected: /^(D1|I19|I20|I21)/, onHost: leavesOldTokensValid },
   { what: 'what depends on a task that is cleared', within: 150, expected: /^I37/, onHost: forgetsDependents },
-  { what: 'the end of schedules that are removed', within: 60, expected: /^I6/, onHost: keepsRemovedSchedules },
+  { what: 'the end of schedules that are removed', within: 60, expected: /^(I1|I6) /, onHost: keepsRemovedSchedules },
+  { what: 'the time of delayed runs', within: 60, expected: /^(I4|I10)/, onHost: beginsEarly },
+  {
+    what: 'the end of the wait of a delayed run',
+    within: 60,
+    expected: /^I1 /,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'ScheduleRemoved' && change.name.length === 36),
+  },
+  {
+    what: 'the memory of delayed runs',
+    within: 60,
+    expected: /^(D1|I10|I13)/,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'ScheduleSet' && change.spec.run !== undefined),
+  },
   {
     what: 'the record of skipped windows',
     within: 60,

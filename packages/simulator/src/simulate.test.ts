@@ -34,6 +34,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [3000000227, 'safety', 'I29: a run that waited by the policy of a schedule that is gone'],
   [4100000026, 'liveness', 'I30: a dag whose second version depends on the past, as its checker did not know'],
   [510000312, 'safety', 'I22: a late report of an attempt that was stopped, its task cleared and then expired'],
+  [851000062, 'liveness', 'I72: a run that waits for its requirements, and a clock that is set back'],
+  [851000270, 'liveness', 'I7: a place that is given up under a limit that was lowered'],
 ];
 
 /** Null when all is as promised. */

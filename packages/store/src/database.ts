@@ -51,6 +51,14 @@ export const holdToIndexes = call(
   ),
 );
 
+/** Sent before a statement that reads a page in the order of an index: else the planner may read all of it and sort, for a fresh table. */
+export const holdToOrder = call(
+  statement(
+    'hold_to_order',
+    `select set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)`,
+  ),
+);
+
 interface SnapshotOptions {
   readonly timeoutMs?: number;
   /** False for a read that begins with a pass over a whole table, and sends `holdToIndexes` itself. */

@@ -13,7 +13,7 @@ export type { StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';
 export { HIDDEN_DAG_PREFIX } from './queries/dag-filter.ts';
-export type { DagGrid as DagGridRows } from './queries/dag-grid.ts';
+export type { DagGrid as DagGridRows, GridRun as GridRow } from './queries/dag-grid.ts';
 export type { DagDetails, DagView, TriggeredDag, WindowView } from './queries/dags.ts';
 export type { BreakerRow, DeadLetterCursor, DeadLetterFilter, DeadLetterRow } from './queries/dead-letters.ts';
 export type { DelayedRun, ListDelayedRuns } from './queries/delayed-runs.ts';

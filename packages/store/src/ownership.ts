@@ -5,6 +5,7 @@
  */
 import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
+import { raiseBeat } from './beat.ts';
 import type { Database } from './database.ts';
 import {
   type ClusterSeen,
@@ -122,15 +123,6 @@ const insertNode = statement(
   on conflict (node_id) do update set beat = node.beat + 1, leaving = false, cut_from = '{}', has_workers = false,
     peer_address = excluded.peer_address, gateway_address = excluded.gateway_address, data_address = excluded.data_address`,
 );
-/** A beat that comes late ends a break: whatever the node owns was not served meanwhile. */
-const raiseBeat = statement(
-  'raise_beat',
-  `
-  update node set beat = beat + 1, beat_at = clock_timestamp(),
-         break_ended_at = case when beat_at < clock_timestamp() - $2::integer * interval '1 ms'
-                               then clock_timestamp() else break_ended_at end
-   where node_id = $1::uuid returning beat`,
-);
 const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');
 const setReach = statement(
   'set_reach',
@@ -166,9 +158,8 @@ export class Ownership {
     await this.#database.one(call(insertNode, node.nodeId, node.peerAddress, node.gatewayAddress, node.dataAddress));
   }
 
-  async beat(nodeId: NodeId, windowGraceMs: number): Promise<void> {
-    const { rows } = await this.#database.one(call(raiseBeat, nodeId, windowGraceMs));
-    if (rows.length === 0) throw new Error(`Node ${nodeId} is not registered: it was forgotten by another node.`);
+  beat(nodeId: NodeId, windowGraceMs: number): Promise<void> {
+    return raiseBeat(this.#database, nodeId, windowGraceMs);
   }
 
   async markLeaving(nodeId: NodeId): Promise<void> {

@@ -47,6 +47,11 @@ const everything: Change[] = [
     untilAt: START,
     at: START,
   },
+  {
+    kind: 'ScheduleParked',
+    ...{ shard: dag.shard, dagId: dag.dagId, scheduleNo: 2 as ScheduleNo },
+    ...{ dueAt: START, decidedUntil: START, at: START },
+  },
   fresh,
   keyOf(fresh, dag.shard, 'key'),
   succeeded(claim, 'out'),
@@ -152,7 +157,11 @@ function expectIndexes(plans: ReadonlyMap<string, string>): void {
     expect(plan, name).not.toMatch(/Seq Scan|Disabled|Hash Join|Merge Join/);
     if (/^(end|change|mark|delete|move|select|patch|remove|fetch)_/.test(name))
       expect(plan, name).toMatch(/Index (Only )?Scan/);
+    // By the whole key: other indexes begin as it does, and a dag may have a million schedules.
+    if (/^(move|park)_schedules$/.test(name))
+      expect(plan, name).toMatch(/on schedule_more .*\n\s+Index Cond: .*schedule_no = /);
   }
+  expect([...plans.keys()]).toEqual(expect.arrayContaining(['move_schedules', 'park_schedules']));
 }
 
 test('on fresh tables, of which nothing is known', async () => {

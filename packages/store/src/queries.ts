@@ -46,7 +46,7 @@ import {
   takeCallbacks,
 } from './queries/callbacks.ts';
 import type { DagFilter } from './queries/dag-filter.ts';
-import { getDagGrid } from './queries/dag-grid.ts';
+import { type GridOptions, getDagGrid } from './queries/dag-grid.ts';
 import { listDagLabels, listDagNames } from './queries/dag-names.ts';
 import { dagsOnEvent, findDag, type ListDags, type ListWindows, listDags, listWindows } from './queries/dags.ts';
 import {
@@ -265,7 +265,7 @@ export class Queries {
   /** Of a run that was found to be the tenant's. */
   getTaskTimes = (tasks: { readonly runId: RunId; readonly below: number }) =>
     this.#withPartitions((days) => getTaskTimes(this.#database, days, tasks));
-  getDagGrid = (tenantId: TenantId, grid: { readonly dag: DagKey; readonly limit: number }) =>
+  getDagGrid = (tenantId: TenantId, grid: GridOptions) =>
     this.#withPartitions((days) => getDagGrid(this.#database, days, tenantId, { ...grid, specs: this.#specs }));
   /** Of runs that were found to be the tenant's. */
   firstClaims = (runIds: readonly RunId[]) => this.#withPartitions((days) => firstClaims(this.#database, days, runIds));

@@ -52,6 +52,18 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/schedules/schedules.tsx'), 'SchedulesPage'),
   ),
   page(
+    '/jobs',
+    lazyRouteComponent(() => import('./pages/jobs/jobs.tsx'), 'JobsPage'),
+  ),
+  page(
+    '/jobs/$id',
+    lazyRouteComponent(() => import('./pages/jobs/job.tsx'), 'JobPage'),
+  ),
+  page(
+    '/tenants',
+    lazyRouteComponent(() => import('./pages/tenants/tenants.tsx'), 'TenantsPage'),
+  ),
+  page(
     '/backfills',
     lazyRouteComponent(() => import('./pages/backfills/backfills.tsx'), 'BackfillsPage'),
   ),

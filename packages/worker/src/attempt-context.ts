@@ -16,7 +16,7 @@ import { secretOf } from './secrets.ts';
 import { filled, filledText, type TextPlace } from './texts.ts';
 import { NO_SECRETS, type Work } from './work.ts';
 
-export interface ContextParts {
+interface ContextParts {
   readonly attempt: Attempt;
   readonly log: Log;
   readonly book: LogBook;

@@ -17,7 +17,7 @@ export type AttemptRequest =
   /** JSON text of a list of tasks. */
   | { readonly kind: 'add'; readonly tasks: string };
 
-export interface PendingRequestsParts {
+interface PendingRequestsParts {
   readonly now: () => number;
   readonly resendMs: number;
   readonly send: (ask: PendingRequest) => void;

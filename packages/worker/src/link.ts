@@ -19,7 +19,7 @@ import { type GatewayAddress, Gateways } from './gateways.ts';
 import type { WorkerConfig } from './options.ts';
 import type { Line } from './outbox.ts';
 
-export interface LinkListener {
+interface LinkListener {
   hello(): Hello;
   onUp(welcome: Welcome, helloSentAt: number): void;
   onMessage(message: GatewayMessage): void;

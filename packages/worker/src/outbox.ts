@@ -26,7 +26,7 @@ export interface Line {
   write(parts: WorkerMessageParts, written: () => void): void;
 }
 
-export interface OutboxSources {
+interface OutboxSources {
   readonly line: Line;
   readonly now: () => number;
   /** The claims that are held, of some shards or of all: the message that this is called for names them to the server. */

@@ -26,7 +26,7 @@ import { isPooled, readWork, type Work } from './work.ts';
 const CODE_OF: Partial<Record<KillReason, string>> = { timeout: 'timeout:attempt', stuck: 'stuck:progress' };
 const UNKNOWN_HANDLERS_SHOWN = 20;
 
-export interface RunnerParts {
+interface RunnerParts {
   readonly config: WorkerConfig;
   readonly holds: Holds;
   readonly requests: PendingRequests;

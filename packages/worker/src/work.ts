@@ -19,7 +19,7 @@ const shapes = new Map<string, WorkShape>();
 const MOST_SHAPES = 1_000;
 const MOST_SHAPE_CHARS = 4_096;
 
-export function readShape(text: string): WorkShape {
+function readShape(text: string): WorkShape {
   const known = shapes.get(text);
   if (known !== undefined) return known;
   const shape = JSON.parse(text) as WorkShape;

@@ -39,7 +39,7 @@ function remoteOf(root: string): string | null {
   }
 }
 
-export interface Moved {
+interface Moved {
   readonly name: string;
   /** Where the version that is current was deployed from, and where it would come from now. */
   readonly from: string;

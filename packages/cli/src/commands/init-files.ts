@@ -67,7 +67,7 @@ export const packageJson = (sdk: string): string =>
     2,
   )}\n`;
 
-export interface TypePlaces {
+interface TypePlaces {
   /** The folder of `@signalbox/sdk`, as a path from the folder that the file lies in; null when it is found by its name. */
   readonly sdk: string | null;
   /** The folder with `node` and other types, likewise; null when it is not known. */

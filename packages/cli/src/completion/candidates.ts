@@ -2,7 +2,7 @@
 import type { CommandDefinition, Completes, FlagDefinition } from '../define.ts';
 import { COMMANDS, GROUPS } from '../tree/index.ts';
 
-export interface Candidates {
+interface Candidates {
   readonly words: readonly (readonly [word: string, what: string])[];
   /** The shell knows best what files there are. */
   readonly paths: 'file' | 'folder' | null;

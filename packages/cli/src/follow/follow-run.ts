@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, type RunView, WaitTimedOut } from '@signalbox/sdk';
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
   readonly onSeen: (run: RunView) => void;

@@ -10,7 +10,7 @@ import { followRun } from './follow-run.ts';
 import { LiveView } from './live.ts';
 import { PlainView } from './plain-lines.ts';
 
-export interface FollowFlags {
+interface FollowFlags {
   readonly json?: boolean;
   /** Milliseconds. */
   readonly timeout?: number;

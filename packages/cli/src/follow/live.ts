@@ -6,7 +6,7 @@ import { coloured, colours, short, spanText, visible } from '../output.ts';
 import { progressText } from '../progress.ts';
 import { holdText, whyText } from '../why-text.ts';
 
-export interface Screen {
+interface Screen {
   readonly columns: number;
   readonly rows: number;
   write(text: string): void;

@@ -21,7 +21,7 @@ const EXAMPLES =
 const EXAMPLES_SOURCE = 'the Signalbox examples';
 const USUAL_FOLDER = 'dags';
 
-export interface DagsOptions {
+interface DagsOptions {
   readonly say: (line: string) => void;
   readonly examples: boolean;
   /** Must be there when it is named; `dags` is taken if there is such a folder. */

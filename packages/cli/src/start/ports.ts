@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { type BindAddress, showAddress } from '@signalbox/server/config';
 import { CliError } from '../problem.ts';
 
-export interface PortHolder {
+interface PortHolder {
   readonly pid: number;
   /** Its command line, cut short. */
   readonly command: string;

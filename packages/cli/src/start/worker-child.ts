@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-export interface WorkerChildOptions {
+interface WorkerChildOptions {
   readonly gateway: string;
   readonly token: string;
   readonly slots: number;

@@ -76,6 +76,20 @@ export const scheduleCommands = [
     run: async ([of = '', name = ''], flags) =>
       (await import('../commands/schedules.ts')).createSchedule(of, name, flags),
   }),
+  define<ClientFlags>({
+    name: 'schedules import',
+    summary: 'create many schedules from a file, one per line of JSON',
+    details: 'Each line has the dag, the name and the settings of a schedule. To import a file again does no harm.',
+    arguments: [{ name: 'file', what: 'the file; - for standard input', completes: 'file' }],
+    flags: clientFlags,
+    examples: [
+      [
+        `echo '{"dag":"report","name":"eu","cron":"30 2 * * *"}' | signalbox schedules import -`,
+        'one; a file may have a million',
+      ],
+    ],
+    run: async ([file = ''], flags) => (await import('../commands/import-schedules.ts')).importSchedules(file, flags),
+  }),
   define<EditScheduleFlags>({
     name: 'schedules edit',
     summary: 'change a schedule that was created without a deploy',

@@ -5,7 +5,7 @@ import { isIcal } from '@signalbox/protocol';
 import type { SourceFile } from '../compiled.ts';
 import { isObject } from '../definition/is-object.ts';
 
-export interface InlinedCalendars {
+interface InlinedCalendars {
   readonly definition: Record<string, unknown>;
   /** The files that were read. */
   readonly read: readonly string[];

@@ -23,7 +23,7 @@ const MAX_DEPTH = 64;
 /** Values in all, those that aliases stand for counted each time. */
 const MAX_VALUES = 1_000_000;
 
-export interface TextFault extends Spot {
+interface TextFault extends Spot {
   readonly message: string;
   readonly remedy: string | null;
 }
@@ -34,7 +34,7 @@ export interface ReadText {
   spotOf(path: string, key?: string): Spot;
 }
 
-export type TextOutcome =
+type TextOutcome =
   | { readonly ok: true; readonly read: ReadText }
   | { readonly ok: false; readonly faults: TextFault[] };
 

@@ -12,14 +12,14 @@ import { remedyOf } from './remedies.ts';
 
 const ENTRY = 'signalbox-entry.mjs';
 
-export interface Built {
+interface Built {
   readonly bundle: Bundle;
   /** Absolute paths of all files in it, ours not among them. */
   readonly madeOf: readonly string[];
   /** Whether user code imports our package: without it, it can hold no dag. */
   readonly usesSdk: boolean;
 }
-export type BuildOutcome =
+type BuildOutcome =
   | { readonly ok: true; readonly built: Built }
   | { readonly ok: false; readonly problems: CompileProblem[] };
 

@@ -25,7 +25,7 @@ function homeOf(name: (typeof PACKAGES)[number]): { readonly root: string; reado
 
 const isOwn = (path: string): boolean => PACKAGES.some((name) => path.startsWith(homeOf(name).root + sep));
 
-export interface OwnPackages {
+interface OwnPackages {
   readonly entry: string;
   /** Whether `@signalbox/sdk` is the whole of it, or what authors need: most dags want no client in their bundle. */
   readonly whole: boolean;

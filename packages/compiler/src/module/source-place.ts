@@ -4,7 +4,7 @@ import { resolve, sep } from 'node:path';
 import type { Bundle, SourceFile, Spot } from '../compiled.ts';
 import { shownPath } from './bundle.ts';
 
-export interface SourcePlace extends Spot {
+interface SourcePlace extends Spot {
   readonly file: string;
 }
 

@@ -73,6 +73,7 @@ function grow(state: State, run: RunRow, changed: readonly AddedTask[]): void {
     assert(tasks.state[slot] === BLOCKED, 'what is added has not begun');
     // The task that had this name before may have waited in a queue. The new one may have no limit for that time (I41).
     tasks.queueDueAt.delete(slot);
+    tasks.totalDueAt.delete(slot);
     forgetQueued(state, slot);
     recount(view, no);
   }

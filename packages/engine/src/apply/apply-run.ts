@@ -30,6 +30,7 @@ import { countLive } from '../tables/backfill/backfills.ts';
 import type { Dag } from '../tables/dag/dag.ts';
 import { holdForPast } from '../tables/past/past.ts';
 import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
+import { waitForRequirements } from '../tables/requires/wait.ts';
 import { ADMITTED, BACKFILL, CLOSING, ENDED, FORCED, HAS_PARAMS, OPEN, SET_ASIDE } from '../tables/run/run-table.ts';
 import type { State } from '../tables/state.ts';
 import { isClosingTask } from '../tables/task/may-run.ts';
@@ -97,7 +98,7 @@ function createRun(state: State, change: RunCreated): void {
     dag.liveChildren += 1;
   }
   if (change.admitted) dag.activeRuns += 1;
-  else if (change.requires !== undefined) state.requires.watch(run, state.mono);
+  else if (change.requires !== undefined) waitForRequirements(state, run);
   else {
     dag.waitingRuns.push(change.runId);
     state.agenda.dags.add(dag);

@@ -17,6 +17,7 @@ import type { Version } from '../tables/dag/dag.ts';
 import { type RunMaps, takePages } from '../tables/map/run-maps.ts';
 import { holdForPast } from '../tables/past/past.ts';
 import { enqueue } from '../tables/queue/enqueue.ts';
+import { waitForRequirements } from '../tables/requires/wait.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
 import { restorePauses } from '../tables/run/paused.ts';
 import {
@@ -93,7 +94,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
   for (const row of stored.tasks) restoreTask(state, run, row);
   countTasks(state, run);
   if (runs.phase[run] === OPEN && !stored.admitted && runs.notes.get(run)?.requires !== undefined) {
-    state.requires.watch(run, state.mono);
+    waitForRequirements(state, run);
   } else if (runs.phase[run] === OPEN && !stored.admitted) {
     dag.waitingRuns.push(stored.runId);
     state.agenda.dags.add(dag);

@@ -89,6 +89,7 @@ export class Fleet {
     return gateway.workers().map((session) => ({
       workerId: session.workerId,
       tenantId: session.tenantId,
+      tenants: session.tenants,
       name: session.name,
       nodeId: self,
       queues: session.queues,

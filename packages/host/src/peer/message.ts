@@ -121,6 +121,8 @@ export interface QueueWaiting {
 export interface WorkerSeen {
   readonly workerId: WorkerId;
   readonly tenantId: TenantId;
+  /** Whom it serves; null: every tenant. Nodes of older versions do not send it. */
+  readonly tenants?: readonly TenantId[] | null;
   readonly name: string;
   /** Where its stream ends. */
   readonly nodeId: NodeId;

@@ -6,7 +6,7 @@ import type { Command } from '@signalbox/engine';
 import type { TenantRule } from '@signalbox/store';
 import type { Clock, Log } from '../ports.ts';
 
-export interface TenantPorts {
+interface TenantPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly readTenants: () => Promise<readonly TenantRule[]>;

@@ -1,4 +1,4 @@
-import type { CancelRun, Command, SubmitRuns } from '@signalbox/engine';
+import type { CancelRun, Command, CreateSchedules, SubmitRuns } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { type Envelope, Inbox } from './inbox.ts';
 
@@ -23,6 +23,14 @@ test('a submission counts by its runs (I74)', () => {
   expect([1_000, 1_000, 1].map((runs) => inbox.offer(told(submit(runs))))).toEqual([true, true, false]);
   inbox.drain({ commands: 10, runs: 1_000 });
   expect(inbox.offer(told(submit(1_000)))).toBe(true);
+});
+
+test('schedules that are created in bulk count by their number, and come after everything else (I74)', () => {
+  const inbox = inboxOf(2_000);
+  const create = { kind: 'CreateSchedules', schedules: Array(1_000).fill({}) } as unknown as CreateSchedules;
+  expect([create, create, create].map((command) => inbox.offer(told(command)))).toEqual([true, true, false]);
+  inbox.offer(told(cancel));
+  expect(inbox.drain({ commands: 10, runs: 1_500 }).map(({ command }) => command)).toEqual([cancel, create]);
 });
 
 test('reports and cancels do not wait behind submissions (I74)', () => {

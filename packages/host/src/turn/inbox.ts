@@ -17,17 +17,21 @@ export interface Envelope {
   readonly isVoid?: () => boolean;
 }
 
-const SHEDDABLE: ReadonlySet<Command['kind']> = new Set<Command['kind']>(['SubmitRuns', 'DeployDag']);
+const SHEDDABLE: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
+  'SubmitRuns',
+  'CreateSchedules',
+  'DeployDag',
+]);
 
 export interface InboxLimits {
-  /** Runs that wait to be created, and dags to be deployed: beyond these, new ones are refused. */
+  /** Runs and schedules that wait to be created, and dags to be deployed: beyond these, new ones are refused. */
   readonly submissions: number;
 }
 
 /** What one turn takes. */
 export interface TurnLimits {
   readonly commands: number;
-  /** Runs of its submissions; at least one submission is taken, however large. */
+  /** Runs and schedules of its submissions; at least one submission is taken, however large. */
   readonly runs: number;
 }
 
@@ -93,5 +97,6 @@ export class Inbox {
 }
 
 function weightOf({ command }: Envelope): number {
+  if (command.kind === 'CreateSchedules') return command.schedules.length;
   return command.kind === 'SubmitRuns' ? command.items.length : 1;
 }

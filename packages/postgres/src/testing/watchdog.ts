@@ -30,7 +30,7 @@ done 2>/dev/null
 `;
 
 /** `release` does now what it would do at the end of the process. */
-export type Watchdog = { release(): Promise<void> };
+type Watchdog = { release(): Promise<void> };
 
 /** What works in `dataDir` is ended, and `folders` are removed. */
 export async function watch(dataDir: string, folders: readonly string[]): Promise<Watchdog> {

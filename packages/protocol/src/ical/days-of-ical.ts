@@ -7,7 +7,7 @@ import { IcalFault, type IcalLine, icalLines } from './lines.ts';
 import { readRepeat } from './read-repeat.ts';
 import { DAY_MS, type IcalTime, icalDuration, icalTime, showDay } from './times.ts';
 
-export type IcalDays =
+type IcalDays =
   | { readonly ok: true; readonly days: readonly DayRuleShape[] }
   | { readonly ok: false; readonly line: number; readonly message: string; readonly remedy: string };
 

@@ -7,7 +7,7 @@ import type { Problem } from '../errors.ts';
 import { findDefinition, type ParamsSchema } from './params-schema.ts';
 
 /** Hundreds of alternatives are usual in generated schemas; thousands of looks at one value are not. */
-export const MAX_LOOKS_AT_ONE_VALUE = 10_000;
+const MAX_LOOKS_AT_ONE_VALUE = 10_000;
 
 type Keywords = Readonly<Record<string, unknown>>;
 

@@ -7,7 +7,7 @@ import { LinearPattern } from './linear-pattern.ts';
 import { findDefinition, isObject, type ParamsSchema } from './params-schema.ts';
 import { problemsOfCost } from './schema-cost.ts';
 
-export const MAX_SCHEMA_BYTES = 64 * 1024;
+const MAX_SCHEMA_BYTES = 64 * 1024;
 const MAX_SCHEMA_DEPTH = 32;
 
 export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {

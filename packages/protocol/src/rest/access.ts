@@ -87,6 +87,8 @@ export const sessionViewSchema = z.object({
   actor: z.string(),
   role: roleSchema,
   tenant: z.string(),
+  /** Whether that tenant runs the installation: its admins make and change tenants. */
+  installation: z.boolean(),
   /** Whether it is the session of a browser, which can be ended by itself. */
   browser: z.boolean(),
   /** Version of the server. */

@@ -17,7 +17,7 @@ export const addingTaskFields = {
 } as const;
 
 /** A task without a place in the graph: it gets one, and a name, when it is added. */
-export const templateSchema = z.strictObject({
+const templateSchema = z.strictObject({
   name: nameSchema,
   ...workFields,
   queue: nameSchema.default('default'),

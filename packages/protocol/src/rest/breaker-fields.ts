@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { durationSchema } from './common.ts';
 
 /** A task that fails at once three times within a minute ends, though it has retries left. */
-export const DEFAULT_POISON = { count: 3, withinMs: 60_000, underMs: 1_000 } as const;
+const DEFAULT_POISON = { count: 3, withinMs: 60_000, underMs: 1_000 } as const;
 
 const poisonSchema = z.strictObject({
   /** So many times in a row, … */
@@ -19,7 +19,7 @@ export const poisonFields = {
   poison: z.union([z.literal(false), poisonSchema], 'must be false, or an object').optional(),
 } as const;
 
-export const breakerSchema = z.strictObject({
+const breakerSchema = z.strictObject({
   /** Of the attempts that ended within the window, from 0.01 to 1: how many must have failed. */
   share: z.number().min(0.01).max(1).default(0.5),
   window: durationSchema.default(60_000),

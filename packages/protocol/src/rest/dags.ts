@@ -130,6 +130,11 @@ export const taskSpecViewSchema = z.object({
     maxMs: z.int(),
     maxLost: z.int(),
   }),
+  /**
+   * It waits until the same task of the run before has succeeded (`task`), and with `downstream` also for the tasks directly downstream
+   * of that one; null when it does not.
+   */
+  past: z.enum(['task', 'downstream']).nullable(),
   timeoutMs: z.int().nullable(),
   /** What an attempt may use and how long things may take, where the task limits it. */
   limits: z.object({

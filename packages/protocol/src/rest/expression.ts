@@ -31,7 +31,7 @@ export interface References {
   event?(path: Path): ExpressionShape | string;
 }
 
-export type ReadExpression =
+type ReadExpression =
   | { readonly ok: true; readonly expression: ExpressionShape }
   | { readonly ok: false; readonly message: string };
 

@@ -22,6 +22,7 @@ export * from './expect-fields.ts';
 export * from './find-input.ts';
 export * from './fleet.ts';
 export * from './groups.ts';
+export * from './imports.ts';
 export * from './jobs.ts';
 export * from './logs.ts';
 export * from './manual.ts';

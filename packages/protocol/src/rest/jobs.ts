@@ -42,7 +42,7 @@ export const newJobSchema = z.strictObject({
 export type NewJob = z.input<typeof newJobSchema>;
 export type ParsedNewJob = z.output<typeof newJobSchema>;
 
-/** Body of `POST /v1/jobs/batch`. NDJSON has one job per line. */
+/** Body of `POST /v1/jobs/batch`. */
 export const newJobsSchema = z.strictObject({ jobs: z.array(newJobSchema).min(1).max(MAX_JOBS_AT_ONCE) });
 
 export const jobStateSchema = z.enum(JOB_STATES);

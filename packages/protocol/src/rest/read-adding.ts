@@ -17,7 +17,7 @@ interface Known {
   readonly isClosing: (task: number) => boolean;
 }
 
-export interface ReadAdding {
+interface ReadAdding {
   readonly templates?: readonly TaskSpecShape[];
   readonly maxAddedTasks?: number;
 }

@@ -27,7 +27,7 @@ interface Known {
   readonly works: readonly ReadWork[];
 }
 
-export interface ReadClosing {
+interface ReadClosing {
   /** What each task waits for: more than it says, for a teardown. */
   readonly needs: readonly (readonly number[])[];
   fieldsOf(task: number): Pick<TaskSpecShape, 'setup' | 'teardown'>;

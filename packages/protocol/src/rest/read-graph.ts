@@ -15,7 +15,7 @@ export interface ConditionShape {
   readonly expression: ExpressionShape;
 }
 
-export interface ReadConditions {
+interface ReadConditions {
   /** By number of the task. */
   readonly when: ReadonlyMap<number, ConditionShape>;
   /** The tasks that each condition looks at: it needs them. */

@@ -65,7 +65,7 @@ export interface RetryPolicyShape {
   readonly budgets?: Readonly<Partial<Record<FailureClass, number>>>;
 }
 
-export interface RetryPatternShape {
+interface RetryPatternShape {
   readonly match: string;
   readonly retry: boolean;
 }

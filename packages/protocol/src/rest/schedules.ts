@@ -58,6 +58,9 @@ const createdOfDagObject = createdObject.extend({ dag: nameSchema });
 export const createSchedulesSchema = z.strictObject({
   items: z.array(createdOfDagObject.superRefine(checkSchedule)).min(1).max(MAX_SCHEDULES_AT_ONCE),
 });
+/** A line of the body of `POST /v1/schedules/import`. */
+export const importedScheduleSchema = createdOfDagObject.superRefine(checkSchedule);
+
 export interface NewSchedules {
   readonly items: readonly (NewSchedule & { readonly dag: string })[];
 }

@@ -7,7 +7,7 @@ import { evaluatingPlace } from './shell-evaluation.ts';
 
 export const REFERENCE_VARIABLE = 'SIGNALBOX_REF_';
 
-export type ShellLine =
+type ShellLine =
   | { readonly ok: true; readonly line: string; readonly references: readonly string[] }
   | { readonly ok: false; readonly message: string };
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { durationSchema } from './common.ts';
 
 /** Three times as long as half of them took, and not before ten seconds. */
-export const DEFAULT_SPECULATE = { factor: 3, minMs: 10_000 } as const;
+const DEFAULT_SPECULATE = { factor: 3, minMs: 10_000 } as const;
 
 const speculateSchema = z.strictObject({
   /** A multiple of the median time of the siblings that have succeeded. */

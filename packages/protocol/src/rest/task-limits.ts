@@ -13,7 +13,7 @@ function bytesOf(text: string): number | null {
 }
 
 /** Bytes, or text such as `512MiB`, `4GiB`. Comes out as bytes. */
-export const sizeSchema = z
+const sizeSchema = z
   .union([z.number(), z.string().max(20)], 'must be bytes or a size such as "512MiB"')
   .transform((value, context): number => {
     const bytes = typeof value === 'number' ? value : bytesOf(value);

@@ -32,7 +32,7 @@ export interface SecretSource {
   readonly name: string;
 }
 
-export type TextPart = string | InputSource | SecretSource;
+type TextPart = string | InputSource | SecretSource;
 
 export type Template =
   | { readonly value: unknown }
@@ -46,7 +46,7 @@ export type Template =
 /** What a reference of a definition is for the worker; a text says what is wrong with it. */
 export type ToSource = (reference: Reference) => InputSource | SecretSource | string;
 
-export type ReadTemplate =
+type ReadTemplate =
   | { readonly ok: true; readonly template: Template; readonly isFixed: boolean }
   | { readonly ok: false; readonly path: string; readonly message: string };
 

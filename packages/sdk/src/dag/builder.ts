@@ -32,7 +32,7 @@ type TaskOf<Output, Over> = [Over] extends [never]
   ? Task<Jsonified<Awaited<Output>>>
   : MappedTask<Jsonified<Awaited<Output>>>;
 
-export interface MakeTask<Params, Item = unknown> {
+interface MakeTask<Params, Item = unknown> {
   <Output>(name: string, run: Run<NoInputs, Params, Item, Output>): Task<Jsonified<Awaited<Output>>>;
   <
     Output,
@@ -124,7 +124,7 @@ export interface MapBuilder<Params, Item> extends DagBuilder<Params, Item> {
  * });
  * task('sum', { inputs: { rows: loaded.output.rows } }, ({ inputs }) => inputs.rows.length);
  */
-export type MakeMap<Params> = <const Over extends MapOver, Made = void>(
+type MakeMap<Params> = <const Over extends MapOver, Made = void>(
   name: string,
   over: Over,
   build: (builder: MapBuilder<Params, ItemOf<Over>>) => Made,

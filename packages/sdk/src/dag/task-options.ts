@@ -90,7 +90,7 @@ export interface FunctionOptions extends CommonOptions {
 }
 
 /** The inputs by name, each the value or the place that it comes from. */
-export type Wires<Inputs> = { readonly [K in keyof Inputs]: Wire<Inputs[K]> };
+type Wires<Inputs> = { readonly [K in keyof Inputs]: Wire<Inputs[K]> };
 
 export interface ProcessOptions extends CommonOptions {
   /** A command line for the shell, or a program and its arguments. */

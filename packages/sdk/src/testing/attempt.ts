@@ -35,7 +35,7 @@ export interface Settled {
   readonly lastsMs: number;
 }
 
-export interface Surroundings {
+interface Surroundings {
   readonly dag: string;
   readonly run: string;
   readonly task: TaskSpecShape;

@@ -34,7 +34,7 @@ function findDag(dag: Testable, name: string, { dags = [] }: TestRunOptions): Te
 }
 
 /** Stubs named `<task>/<task of the other dag>` are for the other one. */
-export const stubsWithin = (task: string, stubs: TestRunOptions['stubs'] = {}): Record<string, Stub> =>
+const stubsWithin = (task: string, stubs: TestRunOptions['stubs'] = {}): Record<string, Stub> =>
   Object.fromEntries(
     Object.entries(stubs).flatMap(([name, stub]) =>
       name.startsWith(`${task}/`) ? [[name.slice(task.length + 1), stub]] : [],

@@ -9,7 +9,7 @@ import type { TenantId } from '@signalbox/engine';
 import type { ApiToken, NewApiToken } from '@signalbox/store';
 import { hashOf } from './bearer.ts';
 
-export interface TokenStore {
+interface TokenStore {
   findToken(sha256: Buffer): Promise<ApiToken | null>;
   createToken(token: NewApiToken): Promise<boolean>;
 }

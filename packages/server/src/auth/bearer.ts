@@ -28,7 +28,7 @@ export interface Caller {
   readonly work: WorkerLimits;
 }
 
-export interface TokenSource extends RefusalLog {
+interface TokenSource extends RefusalLog {
   findToken(sha256: Buffer): Promise<ApiToken | null>;
 }
 

@@ -9,7 +9,7 @@ import type { Tell } from '../log.ts';
 import { systemClock } from '../ports/clock.ts';
 import { callbackSecret, SIGNATURE_HEADER, signatureOf } from './signature.ts';
 
-export interface CallerOptions {
+interface CallerOptions {
   readonly queries: Pick<Queries, 'takeCallbacks' | 'settleCallback'>;
   readonly clusterKey: Buffer;
   readonly policy: AddressPolicy;

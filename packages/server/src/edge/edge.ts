@@ -3,7 +3,7 @@
  * fails, it is started again on the same ports; scheduling continues.
  */
 import { Worker } from 'node:worker_threads';
-import { SHARD_COUNT, type ShardNo } from '@signalbox/engine';
+import { SHARD_COUNT, type ShardNo, type TenantId } from '@signalbox/engine';
 import type { Host, WorkerSeen } from '@signalbox/host';
 import type { WorkerView } from '@signalbox/protocol';
 import { ConfigError, explainBind } from '../config.ts';
@@ -11,7 +11,16 @@ import type { Tell } from '../log.ts';
 import { LoopWatch } from '../metrics/loop-delay.ts';
 import type { ClockSeen } from '../ports/database-clock.ts';
 import type { Upkeep } from '../upkeep.ts';
-import type { EdgeAsks, EdgeData, EdgePorts, FromEdge, MainAnswers, Readiness, ToEdge } from './messages.ts';
+import type {
+  EdgeAsks,
+  EdgeData,
+  EdgePorts,
+  FromEdge,
+  MainAnswers,
+  Readiness,
+  ServingWorker,
+  ToEdge,
+} from './messages.ts';
 
 const THREAD = new URL('../../dist/edge/thread.js', import.meta.url);
 const RESTART_MS = 200;
@@ -140,7 +149,9 @@ export class Edge {
         const waiting = new Map(
           seen.waiting.flatMap((one) => (one.tenantId === ask.tenantId ? [[one.queue as string, one.waiting]] : [])),
         );
-        return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), holds, waiting, missing: seen.missing } };
+        const serving = seen.workers.filter((worker) => serves(worker, ask.tenantId)).map(servingWorker);
+        const { missing } = seen;
+        return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), serving, holds, waiting, missing } };
       }
       case 'drain':
         return { kind: 'drained', no, isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId)) ?? false };
@@ -196,4 +207,13 @@ function workerAnswer(worker: WorkerSeen): WorkerView {
     draining: worker.draining,
     silentMs: Math.round(worker.silentMs),
   };
+}
+
+/** A node of an older version does not say whom its workers serve: the tenant that they are of. */
+function serves({ tenantId, tenants = [tenantId] }: WorkerSeen, wanted: TenantId): boolean {
+  return tenants === null || tenants.includes(wanted);
+}
+
+function servingWorker({ queues, slots, running, draining }: WorkerSeen): ServingWorker {
+  return { queues: [...queues], slots, running, draining };
 }

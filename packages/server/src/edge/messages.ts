@@ -30,8 +30,14 @@ export interface EdgePorts {
   readonly services: number;
 }
 
+/** What a worker is to a queue. Says nothing of whose it is: a worker of the fleet serves tenants that may not see it. */
+export type ServingWorker = Pick<WorkerView, 'queues' | 'slots' | 'running' | 'draining'>;
+
 export interface SeenWorkers {
+  /** Those of the tenant. */
   readonly workers: readonly WorkerView[];
+  /** All that serve the tenant, those of the fleet too. */
+  readonly serving: readonly ServingWorker[];
   /** Some of the attempts that each of them runs, by its id. */
   readonly holds: ReadonlyMap<string, readonly ClaimRef[]>;
   /** Tasks that wait, by queue. */

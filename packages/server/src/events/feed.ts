@@ -24,7 +24,7 @@ export interface FeedEvent {
   readonly before: Cut;
 }
 
-export interface Batch {
+interface Batch {
   readonly events: readonly FeedEvent[];
   /** After all of them; the same as before when there was nothing. */
   readonly end: Position;

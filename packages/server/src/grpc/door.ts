@@ -20,7 +20,7 @@ import { type BindAddress, explainBind, showAddress, type TlsFiles } from '../co
 import { PEER_MESSAGE_BYTES } from './peer-network.ts';
 import { boundUnfinished } from './unfinished.ts';
 
-export interface GrpcHandlers {
+interface GrpcHandlers {
   readonly onWorker: (stream: GatewayStream) => void;
   readonly onPeer: (stream: PeerServerStream) => void;
 }

@@ -111,7 +111,7 @@ export class Watch {
   }
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly everyMs: number;
   readonly looks: number;
   readonly onLook: () => void;

@@ -10,7 +10,7 @@ import { openPeerLink, type PeerClientStream, type PeerServerStream } from '@sig
 import type { Tell } from '../log.ts';
 import { FrameWriter, readFrame, Watch } from './peer-frames.ts';
 
-export interface PeerNetworkOptions {
+interface PeerNetworkOptions {
   readonly tokenKey: Buffer;
   readonly incarnation: string;
   /** Our own, as others know it. */

@@ -14,7 +14,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 
-export interface UnfinishedLimits {
+interface UnfinishedLimits {
   /** The longest message of a method, by its path; null: not looked at. */
   readonly longest: (path: string) => number | null;
   /** Of all that are looked at. */

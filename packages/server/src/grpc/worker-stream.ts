@@ -27,7 +27,7 @@ import {
 import { refuseQueues, slotsLimitOf, type TakenSlots } from './taken-slots.ts';
 import { type EndReason, WorkerOutbox } from './worker-outbox.ts';
 
-export interface WorkerStreamPorts {
+interface WorkerStreamPorts {
   readonly bearers: Bearers;
   readonly gateway: () => Host['gateway'] | null;
   readonly welcome: () => Omit<Welcome, 'workerId' | 'shared'>;

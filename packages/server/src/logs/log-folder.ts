@@ -6,7 +6,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export interface LogFolder {
+interface LogFolder {
   readonly path: string;
   release(): Promise<void>;
 }

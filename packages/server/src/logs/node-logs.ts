@@ -12,12 +12,12 @@ import { systemClock } from '../ports/clock.ts';
 import { refusalOf } from '../services/refusal.ts';
 import type { LogPage, LogStore, ReadLog } from './log-store.ts';
 
-export interface ClusterKey {
+interface ClusterKey {
   readonly tokenKey: Buffer;
   readonly incarnation: string;
 }
 
-export interface NodeLogsOptions {
+interface NodeLogsOptions {
   /** Our own: we do not ask ourselves. */
   readonly nodeId: string;
   readonly key: ClusterKey;
@@ -102,7 +102,7 @@ export class NodeLogs {
   }
 }
 
-export interface AnswerLogs {
+interface AnswerLogs {
   readonly key: ClusterKey;
   /** Our own, as others know it. */
   readonly address: () => string;

@@ -29,7 +29,7 @@ const MOST_ROUNDS = 100;
 const BURST = 1_000;
 const MOST_READS = 100;
 
-export interface Advance {
+interface Advance {
   readonly cursor: RunCursor;
   readonly limit: number;
   /** In the order of claims. */
@@ -41,7 +41,7 @@ export interface Advance {
   readonly now: number;
 }
 
-export interface Advanced {
+interface Advanced {
   readonly lines: readonly Line[];
   readonly next: RunCursor;
   /** All attempts that there are were shown to their ends. */

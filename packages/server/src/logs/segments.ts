@@ -6,7 +6,7 @@ import type { LogAttempt } from './frame.ts';
 import { recoverSegment } from './recover.ts';
 import { type FoundPlaces, readIndexFacts, type SegmentFacts, SegmentIndex } from './segment-index.ts';
 
-export interface ClosedSegment extends SegmentFacts {
+interface ClosedSegment extends SegmentFacts {
   /** Without its ending; sorts by age. */
   readonly name: string;
 }

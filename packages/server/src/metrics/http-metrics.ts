@@ -3,7 +3,7 @@ import { Histogram, type HistogramSeen } from '@signalbox/host';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   /** As in the table of operations; empty for a route that is not there. */
   readonly route: string;
   readonly method: string;

@@ -14,7 +14,7 @@ import type { Instant, MonoMs } from '@signalbox/engine';
 import type { Clock } from '@signalbox/host';
 import type { Tell } from '../log.ts';
 
-export interface DatabaseClockOptions {
+interface DatabaseClockOptions {
   /** The clock of this machine. */
   readonly machine: Clock;
   /** The database's time in milliseconds since 1970. */

@@ -1,6 +1,6 @@
 /** The thread of `renewer.ts`. If the database is unreachable, it tries again a second later over a new connection. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openPostgresStore, type PostgresStore } from '@signalbox/store';
+import { BeatConnection } from '@signalbox/store/beat';
 import { makeLogger, tellWith } from '../log.ts';
 import { systemClock } from './clock.ts';
 import type { RenewalData } from './renewer.ts';
@@ -11,7 +11,7 @@ const ANSWER_MS = 2_000;
 const { url, preparedStatements, nodeId, logLevel, windowGraceMs, ticks } = workerData as RenewalData;
 const tell = tellWith(makeLogger(logLevel, 'renewal'));
 const counter = new Int32Array(ticks);
-let store: PostgresStore | null = null;
+const connection = new BeatConnection({ url, preparedStatements, answerTimeoutMs: ANSWER_MS });
 let lastTicks = -1;
 let isStopped = false;
 let isAway = false;
@@ -20,8 +20,7 @@ async function beatOnce(): Promise<void> {
   const seen = Atomics.load(counter, 0);
   if (seen === lastTicks) return tell('warn', 'The main loop stands still: its beat is not raised.');
   try {
-    store ??= await openPostgresStore({ url, preparedStatements, connectTimeoutMs: ANSWER_MS, maxConnections: 1 });
-    await store.beat(nodeId, windowGraceMs);
+    await connection.raise(nodeId, windowGraceMs);
     lastTicks = seen;
     if (isAway) tell('info', 'The beat is raised again.');
     isAway = false;
@@ -42,8 +41,10 @@ async function beatAgainAndAgain(): Promise<void> {
 
 parentPort?.on('message', () => {
   isStopped = true;
-  const closing = store?.close() ?? Promise.resolve();
-  void closing.catch(() => undefined).finally(() => process.exit(0));
+  void connection
+    .close()
+    .catch(() => undefined)
+    .finally(() => process.exit(0));
 });
 
 void beatAgainAndAgain();

@@ -60,7 +60,7 @@ import { webhookRoutes } from './webhooks.ts';
 import { windowRoutes } from './windows.ts';
 import { zoneRoutes } from './zones.ts';
 
-export interface AppOptions {
+interface AppOptions {
   readonly queries: Queries;
   readonly main: MainLine;
   readonly logs: LogReader;

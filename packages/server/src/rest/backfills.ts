@@ -29,6 +29,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
 import { zoneData } from '../zones/edge-zones.ts';
+import { guardCritical } from './critical.ts';
 import type { DagPlace } from './dag-lookup.ts';
 import { type DagRequest, dagNameOf } from './dags.ts';
 import { answerOf, fromDatabase } from './errors.ts';
@@ -55,6 +56,7 @@ export function backfillRoutes(app: FastifyInstance, parts: RestParts): void {
       body: asked,
       make: async (key) => {
         const { place, spec, windows, name } = await plan(request);
+        await guardCritical(request, parts, { isCritical: spec.schedule.priority === 'critical', target: name });
         const { tenantId, actor } = callerOf(request);
         const uid = key === null ? newUid(place) : uidOfKey(place, `${tenantId}/${place.dagId}/${key}`);
         const { shard, dagId } = place;
@@ -238,7 +240,7 @@ function backfillAnswer(row: BackfillRow): BackfillView {
 }
 
 /** By the pace of the runs so far. Windows that are left are taken to need a run as often as those before. */
-export function estimateOf(row: BackfillRow, now: number): string | null {
+function estimateOf(row: BackfillRow, now: number): string | null {
   const { state, startedAt, windowCount, createdCount, skippedCount, activeRuns, ended } = row;
   const done = ended.succeeded + ended.failed + ended.cancelled;
   const decided = createdCount + skippedCount;

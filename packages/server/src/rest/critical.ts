@@ -14,13 +14,18 @@ export async function guardCritical(
   { isCritical, target }: { readonly isCritical: boolean; readonly target: string },
 ): Promise<void> {
   if (!isCritical) return;
-  const { tenantId, actor, mayBeCritical } = callerOf(request);
-  if (!mayBeCritical) throw new SignalboxError('FORBIDDEN', { action: 'use the priority critical' });
+  refuseCritical(request);
+  const { tenantId, actor } = callerOf(request);
   const { id } = request.routeOptions.config.operation ?? { id: '' };
   await fromDatabase(
     () => queries.recordUse({ tenantId, actor, action: 'priority.critical', target, origin: request.ip, details: id }),
     request.log,
   );
+}
+
+/** Without an audit event: for one of several that are then guarded together. */
+export function refuseCritical(request: FastifyRequest): void {
+  if (!callerOf(request).mayBeCritical) throw new SignalboxError('FORBIDDEN', { action: 'use the priority critical' });
 }
 
 /** The dag, or one of its schedules, makes critical runs. */

@@ -54,6 +54,20 @@ test('the grid says of each run what its columns say', async () => {
   expect(runs.map(({ shape }) => shape)).toEqual([0, 1, 0, 2]);
 });
 
+test('a run that is opened again changes in the grid, also where it was kept', async () => {
+  const [id] = (await variedRuns('reopened')).slice(-1) as [string];
+  const grid = () => rig.read<DagGrid>('/v1/dags/reopened/grid');
+  const before = await grid();
+  expect(await grid()).toEqual(before);
+  const { status } = await rig.ask('POST', `/v1/runs/${id}/mark`, { tasks: ['b'], as: 'succeeded' });
+  expect(status).toBe(200);
+  await rig.client().waitForRun(id);
+  const after = await grid();
+  expect(after.runs.slice(0, -1)).toEqual(before.runs.slice(0, -1));
+  expect(after.runs.at(-1)?.states).toEqual((await columnsOf(id)).columns.state);
+  expect(after.runs.at(-1)?.states).not.toEqual(before.runs.at(-1)?.states);
+});
+
 test('the grid has as many runs as were asked for, and none of a dag that has none', async () => {
   await rig.client().deployDag({ name: 'few', tasks: [echo('a')] });
   expect(await rig.read<DagGrid>('/v1/dags/few/grid')).toEqual({ runs: [], shapes: [], cut: false });

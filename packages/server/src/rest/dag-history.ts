@@ -1,5 +1,5 @@
 /** The past and the future of one dag: its runs by tasks, how long they took, and when it fires next. */
-import type { TenantId } from '@signalbox/engine';
+import type { RunId, TenantId } from '@signalbox/engine';
 import {
   type DagGrid,
   type DagHistory,
@@ -10,13 +10,14 @@ import {
   parseOr,
   SignalboxError,
 } from '@signalbox/protocol';
-import type { DagDetails, DagGridRows } from '@signalbox/store';
+import type { DagDetails, DagGridRows, GridRow, RunOutline, RunView } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
 import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { STATE_PLACE } from './columns.ts';
 import { type DagRequest, findDag } from './dags.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { type Cells, KnownCells } from './known-cells.ts';
 import { nextFiringsOf, offsetMinutesAt, type ShownSchedule } from './next-window.ts';
 import type { RestParts } from './rest-parts.ts';
 import { roleOf } from './task-role.ts';
@@ -24,12 +25,26 @@ import { stateOf, tasksOf } from './views.ts';
 
 export function dagHistoryRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries } = parts;
+  const known = new KnownCells();
 
   app.get('/v1/dags/:name/grid', async (request: DagRequest) => {
     const { tenantId } = callerOf(request);
     const { runs } = parseOr(dagGridQuerySchema, request.query, 'BAD_REQUEST');
     const dag = await findDag(request, parts);
-    return gridAnswer(await fromDatabase(() => queries.getDagGrid(tenantId, { dag, limit: runs }), request.log));
+    // Held for as long as the request takes: others may push them out meanwhile.
+    const kept = new Map<RunId, Cells>();
+    const sizeOfKnown = (run: RunView) => {
+      const cells = known.get(run);
+      if (cells !== undefined) kept.set(run.runId, cells);
+      return cells?.size;
+    };
+    const rows = await fromDatabase(() => queries.getDagGrid(tenantId, { dag, limit: runs, sizeOfKnown }), request.log);
+    return gridAnswer(rows, ({ view, outline }) => {
+      if (outline === null) return kept.get(view.runId) as Cells;
+      const cells = readCells(outline);
+      known.keep(view, cells);
+      return cells;
+    });
   });
 
   app.get('/v1/dags/:name/history', async (request: DagRequest) => {
@@ -74,24 +89,36 @@ const firstOf = ({ dagId, schedules: [first] }: Pick<DagDetails, 'dagId' | 'sche
   first === undefined ? null : { dagId, ...first };
 
 /** Runs that share a spec share a shape. */
-function gridAnswer({ runs, isCut }: DagGridRows): DagGrid {
+function gridAnswer({ runs, isCut }: DagGridRows, cellsOf: (run: GridRow) => Cells): DagGrid {
   const specs = [...new Set(runs.map(({ spec }) => spec))];
   return {
     runs: runs.map((run) => {
-      const read = tasksOf(run);
+      const { view } = run;
+      const { states, instances } = cellsOf(run);
       return {
-        id: run.uid,
-        version: run.versionNo,
-        state: stateOf(run),
-        outcome: run.outcome,
-        createdAt: toIso(run.createdAt),
-        endedAt: toIsoOrNull(run.endedAt),
+        id: view.uid,
+        version: view.versionNo,
+        state: stateOf(view),
+        outcome: view.outcome,
+        createdAt: toIso(view.createdAt),
+        endedAt: toIsoOrNull(view.endedAt),
         shape: specs.indexOf(run.spec),
-        states: run.spec.tasks.map((_, no) => STATE_PLACE.get(read.stateOf(no)) ?? 0),
-        instances: Object.fromEntries([...read.instances].map(([no, counts]) => [String(no), counts])),
+        states: Array.from(states),
+        instances,
       };
     }),
     shapes: specs.map(({ tasks }) => ({ names: tasks.map(({ name }) => name), role: tasks.map(roleOf) })),
     cut: isCut,
+  };
+}
+
+function readCells(outline: RunOutline): Cells {
+  const read = tasksOf(outline);
+  const { tasks } = outline.spec;
+  const mapped = [...read.instances.values()].reduce((sum, { total }) => sum + total, 0);
+  return {
+    states: Uint8Array.from(tasks, (_, no) => STATE_PLACE.get(read.stateOf(no)) ?? 0),
+    instances: Object.fromEntries([...read.instances].map(([no, counts]) => [String(no), counts])),
+    size: tasks.length + mapped,
   };
 }

@@ -170,6 +170,7 @@ function tasksOf(spec: DagSpec, tasks: DagSpec['tasks'] = []): TaskSpecView[] {
     role: roleOf(task),
     of: spec.tasks[task.undoes ?? task.hook?.of ?? -1]?.name ?? null,
     retries: task.retry,
+    past: task.past ?? null,
     timeoutMs: task.timeoutMs,
     limits: limitsOf(task),
     work: (task.work as TaskSpecView['work'] | undefined) ?? null,

@@ -8,7 +8,7 @@ import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import type { RestParts } from './rest-parts.ts';
 
-export function delayedSummary(run: DelayedRun): RunSummary {
+function delayedSummary(run: DelayedRun): RunSummary {
   const { spec, paused, setBy, setAt } = run;
   return {
     id: run.uid,
@@ -93,7 +93,7 @@ export async function cancelDelayedRun(
 type Wish = { readonly kind: 'DeleteSchedule' } | { readonly kind: 'SetSchedulePaused'; readonly paused: boolean };
 
 /** False when it has begun, or there is none. */
-export async function askDelayedRun(
+async function askDelayedRun(
   request: FastifyRequest,
   { queries, main, leftMs }: RestParts,
   id: string,

@@ -18,3 +18,6 @@ export function pagePolicy({ style, script }: { style: string; script: string | 
 
 /** Of the web UI: its own files, and requests to the server that it came from. No inline script or style, nothing from elsewhere. */
 export const SITE_POLICY = `${NOTHING}; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'`;
+
+/** Of its scripts: one that runs as a worker obeys the policy that its own file came with. */
+export const SCRIPT_POLICY = `${NOTHING}; connect-src 'self'`;

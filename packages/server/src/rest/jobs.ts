@@ -33,6 +33,7 @@ import type { JobRow, NewJobRow } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
+import { guardCritical, refuseCritical } from './critical.ts';
 import { type DagPlace, firstShard } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -225,6 +226,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     const when = [job.at, job.delay, job.cron, job.every].filter((one) => one !== undefined).length;
     if (when > 1) throw badRequest('at', 'does not go with delay, cron or every: give one of them');
     if (job.zone !== undefined && job.cron === undefined) throw badRequest('zone', 'goes with cron');
+    if (job.priority === 'critical') refuseCritical(request);
     return { ...(await shapeOf(request, parts, tenantId, { job, raw })), job };
   }
 
@@ -235,6 +237,8 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     list: readonly Wanted[],
     key: string | null,
   ): Promise<string[]> {
+    const isCritical = list.some(({ job }) => job.priority === 'critical');
+    await guardCritical(request, parts, { isCritical, target: shape.name });
     const place = await placeOf(request, shape);
     const isOnce = ({ job }: Wanted) => job.cron === undefined && job.every === undefined;
     const ids = new Map<Wanted, string>();

@@ -88,15 +88,17 @@ function header(name: string, description: string): Json {
   return { name, in: 'header', required: false, description, schema: { type: 'string', maxLength: 1_200 } };
 }
 
-function bodyOf({ id, body, example }: Operation, schemas: Record<string, Json>): Json {
+function bodyOf({ id, body, line, example }: Operation, schemas: Record<string, Json>): Json {
   if (body === undefined) return {};
   if (body === 'bytes') {
     return { requestBody: { required: true, content: { 'application/octet-stream': { schema: { type: 'string' } } } } };
   }
-  const name = `${id[0]?.toUpperCase()}${id.slice(1)}Body`;
-  schemas[name] = relocated(jsonSchemaOf(body, 'input'), `#/components/schemas/${name}`) as Json;
+  const [of, type] = body === 'lines' ? [line, 'application/x-ndjson'] : [body, 'application/json'];
+  if (of === undefined) return {};
+  const name = `${id[0]?.toUpperCase()}${id.slice(1)}${body === 'lines' ? 'Line' : 'Body'}`;
+  schemas[name] = relocated(jsonSchemaOf(of, 'input'), `#/components/schemas/${name}`) as Json;
   const content = { schema: { $ref: `#/components/schemas/${name}` }, ...(example === undefined ? {} : { example }) };
-  return { requestBody: { required: true, content: { 'application/json': content } } };
+  return { requestBody: { required: true, content: { [type]: content } } };
 }
 
 /** References within a schema lead to the place that it has here. */

@@ -13,11 +13,11 @@ export function queueRoutes(app: FastifyInstance, { main, leftMs }: RestParts): 
 }
 
 /** A worker that drains takes nothing new, so it serves none. */
-function queuesOf({ workers, waiting }: SeenWorkers): QueueView[] {
+function queuesOf({ serving, waiting }: SeenWorkers): QueueView[] {
   const found = new Map<string, QueueView>();
   const of = (name: string) => found.get(name) ?? { name, waiting: 0, workers: 0, slots: 0, running: 0 };
   for (const [name, count] of waiting) found.set(name, { ...of(name), waiting: count });
-  for (const { queues, slots, running, draining } of workers) {
+  for (const { queues, slots, running, draining } of serving) {
     if (draining) continue;
     for (const name of queues) {
       const known = of(name);

@@ -29,7 +29,7 @@ export function readEventBodies(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
 }
 
-export interface ReadEvents {
+interface ReadEvents {
   readonly events: readonly CloudEvent[];
   /** `batch`: the answer is a list, too. `named`: it has no id of its sender. */
   readonly form: 'single' | 'batch' | 'named';

@@ -43,7 +43,7 @@ request can fail with ${words(COMMON_ERRORS)}, \`UNAUTHENTICATED\` or \`FORBIDDE
 
 | limit | |
 | --- | --- |
-| body | 1 MiB; batch and deploy 8 MiB; bundle 10 MiB |
+| body | 1 MiB; batch and deploy 8 MiB; bundle 10 MiB; lines of an import 32 MiB |
 | params | 256 KiB of JSON, 64 levels deep |
 | output of a task | 8 MiB of JSON |
 | headers | 100 |

@@ -5,6 +5,7 @@ import { parseOr, type RerunAnswer, type RerunPreview, rerunSchema, SignalboxErr
 import type { FastifyInstance } from 'fastify';
 import { randomBits, systemClock } from '../ports/clock.ts';
 import { checkerOf } from './checked-items.ts';
+import { guardCritical } from './critical.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -53,6 +54,7 @@ async function rerun(
     const made = { dag: run.dagName, version: isCurrent ? dag.versionNo : run.versionNo, priority };
     return { dryRun, rerunOf: id, ...made, params: item?.params == null ? null : (JSON.parse(item.params) as unknown) };
   }
+  await guardCritical(request, parts, { isCritical: run.priority === 'critical', target: run.dagName });
   if (isCurrent) {
     const { priority } = run;
     const one = { name: run.dagName, place, params, key: stored, cause: 'api', priority, ...upTo } as const;

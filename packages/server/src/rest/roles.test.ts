@@ -49,6 +49,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'POST /v1/dags/:name/schedules/:schedule/pause': 'operators',
   'POST /v1/dags/:name/schedules/:schedule/resume': 'operators',
   'POST /v1/schedules': 'operators',
+  'POST /v1/schedules/import': 'operators',
   'GET /v1/schedules': 'readers',
   'GET /v1/schedules/preview': 'readers',
   'POST /v1/schedules/preview': 'readers',

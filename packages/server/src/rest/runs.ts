@@ -65,7 +65,7 @@ export function runRoutes(app: FastifyInstance, parts: RestParts): void {
 }
 
 /** The run that the path names, if it is one of the caller's: with all tasks of its definition. */
-export async function readRun(request: RunRequest, parts: RestParts): Promise<RunAnswer> {
+async function readRun(request: RunRequest, parts: RestParts): Promise<RunAnswer> {
   const { queries } = parts;
   const { tenantId } = callerOf(request);
   const id = idOf(request);
@@ -171,7 +171,7 @@ async function withProgress(
   });
 }
 
-export interface SomeTasks {
+interface SomeTasks {
   readonly tasks: RunAnswer['tasks'];
   readonly nos: readonly number[];
   readonly run: RunDetails;

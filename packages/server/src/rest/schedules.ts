@@ -29,6 +29,7 @@ import { scheduleAnswer } from './dag-views.ts';
 import { type DagRequest, dagNameOf, findDag } from './dags.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { importSchedulesRoute } from './import-schedules.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
 
@@ -88,6 +89,8 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
     });
     return { ...created, ...warningsOf(request.body) };
   });
+
+  importSchedulesRoute(app, parts, create);
 
   app.post('/v1/dags/:name/schedules', async (request: DagRequest, reply) => {
     const body = parseOr(createScheduleSchema, request.body, 'BAD_REQUEST');

@@ -5,6 +5,7 @@ import { endedCookie, sessionIn } from '../auth/session.ts';
 import { VERSION } from '../version.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { isOfInstallation } from './operators.ts';
 import type { RestParts } from './rest-parts.ts';
 
 /** The cookie counts only where no header names another credential. */
@@ -14,7 +15,10 @@ const isBrowser = ({ headers }: FastifyRequest): boolean =>
 export function sessionRoutes(app: FastifyInstance, { queries, isSecure }: RestParts): void {
   app.get('/v1/session', async (request) => {
     const { actor, role, tenant } = callerOf(request);
-    return { actor, role, tenant, browser: isBrowser(request), version: VERSION } satisfies SessionView;
+    return {
+      ...{ actor, role, tenant, installation: isOfInstallation(request) },
+      ...{ browser: isBrowser(request), version: VERSION },
+    } satisfies SessionView;
   });
 
   // Ending a session twice is refused as unauthenticated, so it needs no idempotency key.

@@ -10,7 +10,7 @@ import type { RestParts } from './rest-parts.ts';
 export const STALLED_MS = 30_000;
 const RECHECK_MS = 5_000;
 
-export type StreamParts = Pick<RestParts, 'streams' | 'isStillValid'>;
+type StreamParts = Pick<RestParts, 'streams' | 'isStillValid'>;
 
 export interface Frame {
   readonly id?: string;

@@ -155,7 +155,7 @@ export function itemOf(run: {
   return { params, priority, ...(at === undefined ? {} : { at: fromIso(at) as Instant }) };
 }
 
-export interface OneRun {
+interface OneRun {
   readonly name: string;
   readonly place: DagPlace;
   /** JSON text. */

@@ -22,7 +22,7 @@ import { submitTo } from './submit.ts';
 const MOST_TRIGGERED = 1_000;
 
 /** What makes an event the same as another. */
-export type EventIdentity =
+type EventIdentity =
   /** Source and id: whatever else differs, it is the same event. */
   | { readonly by: 'event' /** For triggers of this dag alone. */; readonly onlyDag?: string }
   /** The idempotency key of the request; null for none. Another body with this key is a conflict. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RunView } from '@signalbox/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
@@ -15,6 +16,9 @@ afterAll(async () => {
   await rig.stop();
   await rm(folder, { recursive: true, force: true });
 });
+
+const hold = ({ signal }: { signal: AbortSignal }) =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
@@ -129,6 +133,30 @@ describe('tenants', () => {
     const audit = (await may.ask('GET', '/v1/audit?action=priority.critical')).body as unknown as { items: unknown[] };
     expect(audit.items).toHaveLength(4);
   });
+
+  test('critical needs it also for what is made again, for backfills and for jobs', async () => {
+    const may = await tenant('once-more', { critical: true });
+    const schedule = { cron: '0 0 * * *', priority: 'critical' };
+    await may.ask('PUT', '/v1/dags/d', { name: 'd', tasks: [{ name: 'a', handler: 'x' }], schedule });
+    const { id } = (await may.ask('POST', '/v1/dags/d/runs', { priority: 'critical' })).body;
+    const job = { run: 'true', priority: 'critical' };
+    const asks = (team: Pick<Team, 'ask'>) => [
+      team.ask('POST', `/v1/runs/${id}/rerun`, {}),
+      team.ask('POST', '/v1/dags/d/backfills', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }),
+      team.ask('POST', '/v1/jobs', job),
+    ];
+    expect((await Promise.all(asks(may))).map(({ status }) => status)).toEqual([201, 201, 201]);
+    await rig.ask('PUT', '/v1/tenants/once-more', { critical: false });
+    // What a token may is believed for a few seconds; this one is new.
+    const token = await tokenFor({ name: 'later', role: 'admin', tenant: 'once-more' });
+    const ask = (method: string, path: string, body?: unknown) => rig.ask(method, path, body, bearer(token));
+    const refused = await Promise.all(asks({ ask }));
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(refused.map(() => [403, 'FORBIDDEN']));
+    const batch = (await ask('POST', '/v1/jobs/batch', { jobs: [job, { run: 'true' }] })).body as unknown as {
+      items: { id: string | null; error: { code: string } | null }[];
+    };
+    expect(batch.items.map(({ error }) => error?.code ?? null)).toEqual(['FORBIDDEN', null]);
+  });
 });
 
 describe('workers of the fleet', () => {
@@ -185,6 +213,25 @@ describe('workers of the fleet', () => {
     const ours = await run(one, 'y', { run: 'true', queue: 'fleet' });
     await eventually(async () => (await stateOf(one, ours)) === 'succeeded');
     expect(await stateOf(three, stranger)).toBe('ready');
+  });
+
+  test('count where a task waits, though the tenant does not see them (I75, I65)', async () => {
+    const [served, other] = [await tenant('served'), await tenant('other')];
+    const token = await tokenFor({ name: 'shared', role: 'worker', serves: ['served'] });
+    await rig.addWorker({ hold }, { token, queues: ['shared'], slots: 1 });
+    const holding = await run(served, 'first', { handler: 'hold', queue: 'shared' });
+    await eventually(async () => (await stateOf(served, holding)) === 'running');
+    const whyOf = async (team: Team) => {
+      const id = await run(team, 'next', { handler: 'hold', queue: 'shared' });
+      const { body } = await team.ask('GET', `/v1/runs/${id}`);
+      return (body as unknown as RunView).tasks[0]?.why?.code;
+    };
+    expect([await whyOf(served), await whyOf(other)]).toEqual(['workers_busy', 'no_worker']);
+    const queue = { name: 'shared', waiting: 1, workers: 1, slots: 1, running: 1 };
+    expect((await served.ask('GET', '/v1/queues')).body.items).toEqual([queue]);
+    expect((await other.ask('GET', '/v1/queues')).body.items).toEqual([{ ...queue, workers: 0, slots: 0, running: 0 }]);
+    expect((await served.ask('GET', '/v1/workers')).body.items).toEqual([]);
+    await served.ask('POST', `/v1/runs/${holding}/cancel`, {});
   });
 
   test('a suspended tenant starts nothing and changes nothing until it is resumed; others go on', async () => {

@@ -75,7 +75,7 @@ function pauseAnswer({ pauses }: RunView, taskNo: number | null): RunSummary['pa
 /** Of specs that are read again and again: as long as the spec itself is kept. */
 const graphs = new WeakMap<DagSpec, Graph>();
 
-export function graphOfSpec(spec: DagSpec): Graph {
+function graphOfSpec(spec: DagSpec): Graph {
   const known = graphs.get(spec) ?? new Graph(spec);
   graphs.set(spec, known);
   return known;

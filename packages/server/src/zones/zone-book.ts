@@ -14,7 +14,7 @@ const STORED_FROM = -31_536_000_000 as Instant; // 1969-01-01
 const STORED_UNTIL = 4_133_894_400_000 as Instant; // 2100-12-31
 const LOOK_MS = 5_000;
 
-export interface ZoneStore {
+interface ZoneStore {
   readZoneVersion(): Promise<string | null>;
   readZones(ownVersion: string): Promise<ClusterZones>;
   keepZone(zone: ZoneData): Promise<ZoneData>;
@@ -28,7 +28,7 @@ export interface OwnZones {
 
 export const OWN_ZONES: OwnZones = { version: tzVersion, source: intlZoneData };
 
-export interface ZoneBookParts {
+interface ZoneBookParts {
   readonly store: ZoneStore;
   readonly tell: Log;
   /** Null for a thread that is no node of its own. */

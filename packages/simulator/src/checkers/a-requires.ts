@@ -1,15 +1,25 @@
-/** A. Requirements of windows: no run begins before they are met or its time is over, and none waits longer. */
-import type { Change, DagId, RequirementsChecked } from '@signalbox/engine';
-import { readRunNotes } from '@signalbox/engine';
+/**
+ * A. Requirements of windows: no run begins before they are met or its time is over, and none waits longer. How long it waits is
+ * a span: its two instants are of the clock of the decision, and are compared with those of no other.
+ */
+import type { Change, DagId, RequirementsChecked, RunCreated, RunId } from '@signalbox/engine';
+import { readRunNotes, shardOfRun } from '@signalbox/engine';
+import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
 
 /** Longer than anything takes that a well cluster has to do before a run that waits is decided. */
 const OVERDUE_MS = 20_000;
+/** Clocks run at slightly different paces. */
+const PACE = 0.998;
+const ROUNDING_MS = 3;
 
 export function requirements(scene: Scene): Checker {
   const { ledger, world, health } = scene;
   /** Of each dag: when runs of it have succeeded, and the windows that they were for. */
   const succeeded = new Map<DagId, { readonly at: number; readonly window: number | null }[]>();
+  /** By run that waits: its owner, and the instant of its creation in true time. */
+  const began = new Map<RunId, { readonly epoch: number; readonly trueAt: number }>();
+  let skewMs = 0;
 
   function isMet(dag: string, window: number, withinMs: number | undefined): boolean {
     const dagId = [...ledger.dags.values()].find(({ name }) => name === dag)?.dagId;
@@ -22,32 +32,49 @@ export function requirements(scene: Scene): Checker {
     const what = `run ${change.runId}`;
     if (requires === null) return scene.fail('I30', `${what} waits for no requirement, and was let go`);
     const { unmet = [] } = readRunNotes(change.notes);
-    if (unmet.length > 0 && change.at < requires.until) {
-      scene.fail('I30', `${what} was decided at ${change.at}, it was to wait until ${requires.until}`);
-    }
+    if (unmet.length > 0) checkWaited(change.runId, change.at, requires.until - created.at);
     for (const { dag, withinMs } of requires.of) {
       if (unmet.includes(dag) || isMet(dag, created.firesAt ?? 0, withinMs)) continue;
       scene.fail('I30', `${what} was let go, and ${dag} has not succeeded for it`);
     }
   }
 
+  /** By true time, or by the clock of its owner. Another owner guesses by its own clock how much is over. */
+  function checkWaited(runId: RunId, at: number, wholeMs: number): void {
+    const { created, shard } = ledger.run(runId);
+    const { epoch, trueAt } = began.get(runId) ?? { epoch: 0, trueAt: 0 };
+    const passedMs = Math.max(ledger.at - trueAt, at - created.at);
+    const blurMs = epoch === ledger.shard(shard).epoch ? 0 : 2 * skewMs;
+    if (passedMs + blurMs >= wholeMs * PACE - ROUNDING_MS) return;
+    scene.fail('I30', `run ${runId} was decided after ${passedMs} ms, it was to wait for ${wholeMs}`);
+  }
+
+  function noteBegan({ runId, at }: RunCreated, { nodeId }: JournaledCommit): void {
+    const owner = world.nodes.find((one) => one.nodeId === nodeId);
+    const agoMs = Math.max(0, (owner?.process.wall() ?? at) - at);
+    began.set(runId, { epoch: ledger.shard(shardOfRun(runId)).epoch, trueAt: ledger.at - agoMs });
+  }
+
+  /** Since all is well nobody starts the wait over. */
   function checkOverdue(): void {
-    for (const { requires, created, phase, isSetAside, shard } of ledger.live) {
-      if (requires === null || phase !== 'open' || isSetAside || health.wellForMs() < OVERDUE_MS) continue;
-      const node = world.nodes.find(({ nodeId }) => nodeId === ledger.shards.get(shard)?.owner);
-      const now = node?.process.wall() ?? 0;
-      if (now - requires.until > 2 * OVERDUE_MS)
-        scene.fail('I29', `run ${created.runId} waits since ${requires.until}`);
+    for (const { isUp, process } of world.nodes) if (isUp) skewMs = Math.max(skewMs, Math.abs(process.skewMs));
+    const wellForMs = health.wellForMs();
+    for (const { requires, created, phase, isSetAside, openedAt } of ledger.live) {
+      if (requires === null || phase !== 'open' || isSetAside) continue;
+      const mostMs = OVERDUE_MS + (requires.until - created.at);
+      if (Math.min(wellForMs, world.now - openedAt) > mostMs)
+        scene.fail('I53', `run ${created.runId} waits for its requirements since ${openedAt}`);
     }
   }
 
   return {
-    invariants: ['I29', 'I30'],
-    onChange(change: Change) {
+    invariants: ['I30', 'I53'],
+    onChange(change: Change, commit) {
       if (change.kind === 'RequirementsChecked') check(change);
       if (change.kind === 'RunCreated' && change.requires !== undefined && change.admitted) {
         scene.fail('I30', `run ${change.runId} was admitted before its requirements were looked at`);
       }
+      if (change.kind === 'RunCreated' && change.requires !== undefined) noteBegan(change, commit);
       if (change.kind !== 'RunEnded' || change.outcome !== 'succeeded') return;
       const { created } = ledger.run(change.runId);
       const list = succeeded.get(created.dagId) ?? [];

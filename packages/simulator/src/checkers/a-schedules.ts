@@ -62,7 +62,8 @@ export function schedules(scene: Scene): Checker {
   /** Before a schedule is altered, all that was due by the old one is decided. */
   function checkSettled(change: ScheduleSet | ScheduleRemoved): void {
     const old = ledger.schedules.get(scheduleIdOf(change));
-    if (old === undefined) return;
+    // A delayed run records no window: `a-delayed.ts`.
+    if (old === undefined || old.spec.run !== undefined) return;
     const next = nextWindow(old);
     if (next > change.at) return;
     scene.fail(
@@ -89,7 +90,7 @@ export function schedules(scene: Scene): Checker {
         scene.fail('I6', `${what} of ${origin} was ${old.name} of ${old.origin}`);
     }
     // Times that somebody gave were asked for one by one: they begin where the first of them is.
-    if (old === undefined && change.spec.at !== undefined) return;
+    if ((old === undefined && change.spec.at !== undefined) || change.spec.run !== undefined) return;
     const before = old?.decidedUntil ?? decidedUntil.get(dagId) ?? 0;
     // One with `runNow` decides about this very instant next.
     const until = change.decidedUntil + (old === undefined && change.spec.runNow === true ? 1 : 0);

@@ -1,5 +1,5 @@
 /** B. Submission. */
-import { type RunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
+import { type Change, type RunCreated, type RunUid, type SubmitRuns, uidOfItem } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
 import type { Checker, Scene } from './checker.ts';
 
@@ -11,12 +11,15 @@ export function submission(scene: Scene): Checker {
   const keys = new Map<string, { readonly bodyHash: string; readonly uid: RunUid }>();
   const accepted = new Set<RunUid>();
   const held = new Set<RunUid>();
+  /** Accepted, to begin later: what becomes of them is looked after in `a-delayed.ts`. */
+  const delayed = new Set<RunUid>();
+  const isThere = (uid: RunUid) => ledger.byUid.has(uid) || delayed.has(uid);
 
   function checkAnswer(command: SubmitRuns, result: Routed): void {
     const { uid, key, dagId, items } = command;
     if (result.status === 'unknown') return;
     if (result.status !== 'answered' || !result.answer.ok) {
-      if (ledger.byUid.has(uid)) scene.fail('I12', `submission ${uid} was refused, and is there`);
+      if (isThere(uid)) scene.fail('I12', `submission ${uid} was refused, and is there`);
       refused.add(uid);
       const isConflict =
         result.status === 'answered' && !result.answer.ok && result.answer.code === 'IDEMPOTENCY_CONFLICT';
@@ -36,9 +39,15 @@ export function submission(scene: Scene): Checker {
     if (key === null && told.uid !== uid) scene.fail('I11', `submission ${uid} was told of ${told.uid}`);
     items.forEach((_, index) => {
       const item = uidOfItem(told.uid, index);
-      if (!ledger.byUid.has(item)) scene.fail('I10', `submission ${item} was accepted, and is not there`);
+      if (!isThere(item)) scene.fail('I10', `submission ${item} was accepted, and is not there`);
       accepted.add(item);
     });
+  }
+
+  /** The uid of a run that its submission has created; undefined for one that was made by something else, or that begins only now. */
+  function submittedNow({ uid, cause, assets }: RunCreated): RunUid | undefined {
+    if (cause === 'schedule' || cause === 'parent' || cause === 'backfill' || assets !== undefined) return undefined;
+    return held.has(uid) || delayed.has(uid) ? undefined : uid;
   }
 
   return {
@@ -52,9 +61,9 @@ export function submission(scene: Scene): Checker {
       }
     },
     onChange(change) {
-      if (change.kind === 'RunCreated' && refused.has(change.uid)) {
-        scene.fail('I12', `submission ${change.uid} was refused, and done later`);
-      }
+      const uid = change.kind === 'RunCreated' ? change.uid : newDelayed(change);
+      if (uid !== undefined && refused.has(uid)) scene.fail('I12', `submission ${uid} was refused, and done later`);
+      if (change.kind === 'ScheduleSet' && uid !== undefined) delayed.add(uid);
       // Its run has no submission.
       if (change.kind === 'EventHeld') held.add(change.uid);
       if (change.kind !== 'KeyStored') return;
@@ -65,9 +74,9 @@ export function submission(scene: Scene): Checker {
     onCommit({ changes }) {
       const counts = new Map<RunUid, number>();
       for (const change of changes) {
-        if (change.kind !== 'RunCreated' || change.cause === 'schedule' || change.cause === 'parent') continue;
-        if (held.has(change.uid) || change.cause === 'backfill' || change.assets !== undefined) continue;
-        const first = uidOfItem(change.uid, 0);
+        const uid = change.kind === 'RunCreated' ? submittedNow(change) : newDelayed(change);
+        if (uid === undefined) continue;
+        const first = uidOfItem(uid, 0);
         counts.set(first, (counts.get(first) ?? 0) + 1);
       }
       for (const [uid, count] of counts) {
@@ -78,9 +87,16 @@ export function submission(scene: Scene): Checker {
     atEnd() {
       const { runUids, runs } = world.database.tables;
       for (const uid of accepted) {
+        // A delayed run may have been cancelled, or not begun yet.
+        if (delayed.has(uid) && !ledger.byUid.has(uid)) continue;
         const runId = runUids.get(uid);
         if (runId === undefined || !runs.has(runId)) scene.fail('I10', `submission ${uid} was accepted, and is lost`);
       }
     },
   };
+}
+
+/** A delayed run that has just been accepted. */
+function newDelayed(change: Change): RunUid | undefined {
+  return change.kind === 'ScheduleSet' && change.revision === 1 ? change.spec.run?.uid : undefined;
 }

@@ -47,7 +47,9 @@ export function ownership(scene: Scene): Checker {
   }
 
   function isAbout({ dagId, name }: SetSchedulePaused, schedule: ScheduleSet): boolean {
-    return schedule.dagId === dagId && (name === undefined || schedule.name === name);
+    // A pause of all does not mean delayed runs.
+    const isMeant = name === undefined ? schedule.spec.run === undefined : schedule.name === name;
+    return schedule.dagId === dagId && isMeant;
   }
 
   /** What is so right now. */

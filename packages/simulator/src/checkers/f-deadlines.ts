@@ -2,7 +2,7 @@
  * F. The times that tasks and runs may take (I41). Only time counts in which the shard had an owner that could work: so a
  * timeout that a handover starts over is found, and one that an outage holds up is not blamed.
  */
-import { type Change, type RunId, shardOfRun, type TaskNo } from '@signalbox/engine';
+import { type AttemptExtended, type Change, type RunId, shardOfRun, type TaskNo } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { isHeldByPast, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -17,8 +17,15 @@ const ROUNDING_MS = 3;
 
 interface Began {
   readonly servedMs: number;
-  /** Of an attempt that got more time: what it had left then. */
-  readonly leftMs?: number;
+}
+
+interface Claimed extends Began {
+  readonly epoch: number;
+  readonly trueAt: number;
+  /** By the clock of its owner. */
+  readonly at: number;
+  /** Of an attempt that got more time: how long it may run in all. */
+  readonly extendedMs?: number;
 }
 
 export function limits(scene: Scene): Checker {
@@ -26,8 +33,8 @@ export function limits(scene: Scene): Checker {
   const runs = new Map<RunId, Began>();
   const firsts = new Map<string, Began>();
   const queued = new Map<string, Began>();
-  const claims = new Map<string, Began>();
-  const speculative = new Map<string, Began>();
+  const claims = new Map<string, Claimed>();
+  const speculative = new Map<string, Claimed>();
   const slow = new Set<string>();
   /** When each run became active, or active again: its owner then, and the instant of the decision in true time and by its clock. */
   const opened = new Map<RunId, { readonly epoch: number; readonly trueAt: number; readonly at: number }>();
@@ -37,6 +44,11 @@ export function limits(scene: Scene): Checker {
 
   const nameOf = ({ runId, taskNo }: { runId: RunId; taskNo: TaskNo }) => `${runId}/${taskNo}`;
   const beganIn = (runId: RunId): Began => ({ servedMs: health.servedMs(ledger.run(runId).shard) });
+
+  const claimedIn = (runId: RunId, at: number): Claimed => {
+    const { epoch } = ledger.shard(shardOfRun(runId));
+    return { ...beganIn(runId), epoch, trueAt: ledger.at, at };
+  };
 
   function noteOpened(runId: RunId, at: number, { nodeId }: JournaledCommit): void {
     const owner = world.nodes.find((one) => one.nodeId === nodeId);
@@ -72,13 +84,16 @@ export function limits(scene: Scene): Checker {
       case 'AttemptClaimed': {
         const name = nameOf(change);
         if (!firsts.has(name)) firsts.set(name, beganIn(change.runId));
-        claims.set(name, beganIn(change.runId));
+        claims.set(name, claimedIn(change.runId, change.at));
         return void queued.delete(name);
       }
       case 'SpeculativeClaimed':
-        return void speculative.set(nameOf(change), beganIn(change.runId));
-      case 'SpeculativeTookOver':
-        return void claims.set(nameOf(change), speculative.get(nameOf(change)) ?? beganIn(change.runId));
+        return void speculative.set(nameOf(change), claimedIn(change.runId, change.at));
+      case 'SpeculativeTookOver': {
+        const beside = speculative.get(nameOf(change));
+        if (beside !== undefined) claims.set(nameOf(change), beside);
+        return;
+      }
       case 'AttemptExtended':
         return checkExtended(change);
       case 'ClaimReturned':
@@ -104,12 +119,15 @@ export function limits(scene: Scene): Checker {
     }
   }
 
-  /** Only the holder gets more, of what is limited; and never less than it had. */
-  function checkExtended(change: Extract<Change, { kind: 'AttemptExtended' }>): void {
-    const { runId, taskNo, fence, deadlineAt, at } = change;
-    const [run, name, leftMs] = [ledger.run(runId), nameOf(change), deadlineAt - at];
+  /**
+   * Only the holder gets more, of what is limited. Its new deadline is an instant of the clock of its claim, and is compared with that
+   * of no other: from the claim to there it is no longer than the whole time. An owner since then guesses how much of it is over.
+   */
+  function checkExtended({ runId, taskNo, fence, deadlineAt }: AttemptExtended): void {
+    const [run, name] = [ledger.run(runId), nameOf({ runId, taskNo })];
     const task = run.tasks.get(taskNo);
-    const isHeld = task?.state === 'running' && (task.fence === fence || task.speculative?.fence === fence);
+    const isSpeculative = task?.speculative?.fence === fence;
+    const isHeld = task?.state === 'running' && (task.fence === fence || isSpeculative);
     if (!isHeld || !mayRun(run, taskNo)) {
       scene.fail('I21', `task ${name} fence ${fence} got more time, it is ${task?.state} at ${task?.fence}`);
     }
@@ -119,8 +137,14 @@ export function limits(scene: Scene): Checker {
       totalTimeoutMs ?? Number.POSITIVE_INFINITY,
       run.spec.timeoutMs ?? Number.POSITIVE_INFINITY,
     );
-    if (leftMs > wholeMs + 1) scene.fail('I41', `task ${name} has ${leftMs} ms left, its whole time is ${wholeMs}`);
-    claims.set(name, { ...beganIn(runId), leftMs });
+    const claimed = (isSpeculative ? speculative : claims).get(name);
+    if (claimed === undefined) return scene.fail('I21', `task ${name} got more time, and was never claimed`);
+    const extendedMs = deadlineAt - claimed.at;
+    const isSameOwner = claimed.epoch === ledger.shard(run.shard).epoch;
+    const guessedMs = isSameOwner ? 0 : ledger.at - claimed.trueAt + 2 * skewMs;
+    if (extendedMs > wholeMs + guessedMs + 1)
+      scene.fail('I41', `task ${name} may run for ${extendedMs} ms, its whole time is ${wholeMs}`);
+    (isSpeculative ? speculative : claims).set(name, { ...claimed, extendedMs });
   }
 
   /** Only what waits expires, and only what may not wait for ever. */
@@ -164,9 +188,10 @@ export function limits(scene: Scene): Checker {
         const name = nameOf({ runId, taskNo });
         if (isOpen && isOver(firsts.get(name), run, spec.totalTimeoutMs))
           scene.fail('I41', `task ${name} takes longer, over all its attempts, than it may`);
-        if (task.speculative !== null && isOver(speculative.get(name), run, spec.timeoutMs))
+        const [claim, beside] = [claims.get(name), speculative.get(name)];
+        if (task.speculative !== null && isOver(beside, run, beside?.extendedMs ?? spec.timeoutMs))
           scene.fail('I41', `the speculative attempt of task ${name} runs longer than it may`);
-        if (task.state === 'running' && isOver(claims.get(name), run, claims.get(name)?.leftMs ?? spec.timeoutMs))
+        if (task.state === 'running' && isOver(claim, run, claim?.extendedMs ?? spec.timeoutMs))
           scene.fail('I41', `task ${name} runs longer than it may`);
       }
     }

@@ -1,6 +1,7 @@
 /** All checkers, and how they are fed: the journal change by change, everything else as it happens. */
 import type { World } from '../world/world.ts';
 import { backfills } from './a-backfills.ts';
+import { delayedRuns } from './a-delayed.ts';
 import { past } from './a-past.ts';
 import { requirements } from './a-requires.ts';
 import { schedules } from './a-schedules.ts';
@@ -32,6 +33,7 @@ import { Ledger } from './ledger.ts';
 
 const ALL: readonly CheckerMaker[] = [
   schedules,
+  delayedRuns,
   backfills,
   past,
   requirements,

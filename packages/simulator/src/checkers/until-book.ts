@@ -31,13 +31,21 @@ export function isInGroup({ groups = [] }: DagSpec, task: TaskSpec, group: numbe
   return false;
 }
 
+function isGoalOf(spec: DagSpec, until: string, task: TaskSpec): boolean {
+  const { groups = [] } = spec;
+  return task.name === until || groups.some(({ name }, group) => name === until && isInGroup(spec, task, group));
+}
+
+const isOrdinary = (task: TaskSpec) => !isClosing(task) && task.hook === undefined;
+
+/** A run of it may go up to there: to an ordinary task, or to a group that has some. */
+export function hasGoal(spec: DagSpec, until: string | undefined): boolean {
+  return until === undefined || spec.tasks.some((task) => isOrdinary(task) && isGoalOf(spec, until, task));
+}
+
 function tasksUpTo(spec: DagSpec, until: string): Set<number> {
   const { tasks, groups = [] } = spec;
-  const isGoal = (task: TaskSpec) =>
-    task.name === until ||
-    (!isClosing(task) &&
-      task.hook === undefined &&
-      groups.some(({ name }, group) => name === until && isInGroup(spec, task, group)));
+  const isGoal = (task: TaskSpec) => task.name === until || (isOrdinary(task) && isGoalOf(spec, until, task));
   const feeds = (task: TaskSpec) =>
     groups.flatMap(({ map }, group) =>
       isInGroup(spec, task, group)

@@ -27,7 +27,7 @@ export function planBackfillUse(chance: Chance, tables: Tables, ofDag: OfDag, no
     const to = chance.pick(['paused', 'running', 'running', 'cancelled'] as const);
     return { kind: 'SetBackfill', shard, tenantId, uid: chance.pick(known).uid, to, actor };
   }
-  const schedules = [...tables.schedules.values()].filter((schedule) => schedule.dagId === dagId);
+  const schedules = [...tables.schedules.values()].filter((one) => one.dagId === dagId && one.spec.run === undefined);
   if (schedules.length === 0) return null;
   const { scheduleNo, name: scheduleName, spec: schedule } = chance.pick(schedules);
   const periodMs = schedule.everyMs ?? PERIODS_MS[String(schedule.cron)] ?? 60_000;

@@ -12,6 +12,7 @@ import {
   type RunUid,
   type SubmitRuns,
   shardOfRun,
+  shardOfUid,
   type TaskNo,
   type TenantId,
 } from '@signalbox/engine';
@@ -19,10 +20,13 @@ import type { Routed } from '@signalbox/host';
 import { planAssetByHand } from './assets.ts';
 import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
+import { dagOfDelayed, itemsAt, type PlannedTime, planDelayedUse, planTimes } from './delayed-use.ts';
 import { planComing } from './expect.ts';
+import { planShapes, type RecurringJob, SimJobs } from './jobs.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
 import { mayBeHeldByPast, pastsLeft } from './past.ts';
+import { WORLD_BEGAN_AT } from './process.ts';
 import { planScheduleUse } from './schedule-use.ts';
 import { SimSenders } from './senders.ts';
 import { TenantUse } from './tenant-use.ts';
@@ -38,13 +42,25 @@ const RETRIED_OF = 40;
 const LONGEST_ASK_MS = 15_000;
 /** So many other requests for each event. */
 const EVENTS_APART = 4;
+/** So many other requests for each job. */
+const JOBS_APART = 3;
+/** How many histories have users of delayed runs, and of jobs. */
+const DELAYED_SHARE = 0.5;
+const JOBS_SHARE = 0.4;
 /** And for each asset that is declared fresh by hand. */
 const ASSETS_APART = 20;
 
 interface Submission {
   readonly dag: PlannedDag;
   readonly key: string | null;
-  readonly body: { readonly items: SubmitRuns['items']; readonly hash: string };
+  readonly body: Body;
+}
+
+interface Body {
+  readonly items: SubmitRuns['items'];
+  /** Null unless some of the items are delayed. */
+  readonly times: readonly PlannedTime[] | null;
+  readonly hash: string;
 }
 
 /** A task or a group of some version: another one may not have it, and then it is refused. */
@@ -57,6 +73,9 @@ export class SimClients {
   readonly #world: World;
   readonly #chance: Chance;
   readonly #dags: readonly PlannedDag[];
+  /** The dags of jobs. */
+  readonly #shapes: readonly PlannedDag[];
+  readonly #usesDelays: boolean;
   readonly #dagIds = new Map<string, DagId>();
   readonly #uids: RunUid[] = [];
   readonly #submissions: Submission[] = [];
@@ -71,7 +90,11 @@ export class SimClients {
     this.#world = world;
     this.#chance = world.chance.fork('clients');
     this.#dags = dags;
-    this.#tenants = new TenantUse(world, (dagId) => this.#dags.find(({ name }) => this.#dagIds.get(name) === dagId));
+    this.#usesDelays = this.#chance.fork('delayed runs').happens(DELAYED_SHARE);
+    const jobs = this.#chance.fork('shapes of jobs');
+    this.#shapes = jobs.happens(JOBS_SHARE) ? planShapes(jobs, world.tenants.ids) : [];
+    const all = [...dags, ...this.#shapes];
+    this.#tenants = new TenantUse(world, (dagId) => all.find(({ name }) => this.#dagIds.get(name) === dagId));
   }
 
   /** Deploys everything, then keeps things coming, until told to stop. */
@@ -91,6 +114,7 @@ export class SimClients {
       this.#in(chance.wait(meanMs * EVENTS_APART), send);
     };
     this.#in(2_500, send);
+    if (this.#shapes.length > 0) this.#startJobs(meanMs * JOBS_APART);
     this.#tenants.start(() => this.isStopped);
     const hands = this.#chance.fork('assets by hand');
     const produce = () => {
@@ -107,6 +131,39 @@ export class SimClients {
       this.#in(coming.wait(meanMs * EVENTS_APART), come);
     };
     this.#in(2_500, come);
+  }
+
+  #startJobs(meanMs: number): void {
+    const chance = this.#chance.fork('jobs');
+    const jobs = new SimJobs({
+      chance,
+      shapes: this.#shapes,
+      isDeployed: ({ name }) => this.#dagIds.has(name),
+      deploy: (shape) => this.#deploy(shape, 0),
+      submit: (shape) => this.#submit(this.#planSubmission(shape), chance.int(0, 3)),
+      recur: (shape, job) => this.#recur(shape, job),
+    });
+    const next = () => {
+      if (this.isStopped) return;
+      jobs.useSomething();
+      this.#in(chance.wait(meanMs), next);
+    };
+    this.#in(2_500, next);
+  }
+
+  #recur(shape: PlannedDag, job: RecurringJob): void {
+    const dagId = this.#dagIds.get(shape.name);
+    const node = this.#anyNode();
+    if (dagId === undefined || node === null) return;
+    const { name } = job;
+    const ofDag = { shard: shape.shard, tenantId: TENANT, dagId, actor: ACTOR };
+    const command: Command =
+      'spec' in job
+        ? { kind: 'CreateSchedules', ...ofDag, schedules: [{ name, spec: job.spec }] }
+        : job.to === 'deleted'
+          ? { kind: 'DeleteSchedule', ...ofDag, name }
+          : { kind: 'SetSchedulePaused', ...ofDag, name, paused: job.to === 'paused' };
+    this.#ask(node, command, () => undefined);
   }
 
   #senders(): SimSenders {
@@ -128,6 +185,7 @@ export class SimClients {
     this.#tenants.resumeAll();
     const pauseAll = () => {
       for (const dag of this.#dags) this.#pause(dag, true, 200);
+      for (const shape of this.#shapes) if (this.#dagIds.has(shape.name)) this.#pause(shape, true, 200);
     };
     pauseAll();
     this.#resumeAll(60);
@@ -139,6 +197,8 @@ export class SimClients {
     const chance = this.#chance;
     const draw = chance.next();
     const dag = chance.pick(this.#dags);
+    const delays = chance.fork('use of delayed runs');
+    if (this.#usesDelays && delays.happens(0.05)) return this.#useDelayed(delays);
     if (draw < 0.56) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
     if (draw < 0.68) return this.#cancel();
     if (draw < 0.74) return this.#retry();
@@ -156,6 +216,16 @@ export class SimClients {
     const node = this.#anyNode();
     if (dagId !== undefined && node !== null)
       this.#ask(node, planComing(chance, { shard, tenantId, dagId }), () => undefined);
+  }
+
+  #useDelayed(chance: Chance): void {
+    const { shard, name } = chance.pick([...this.#dags, ...this.#shapes]);
+    const dagId = this.#dagIds.get(name);
+    const node = this.#anyNode();
+    if (dagId === undefined || node === null) return;
+    const ofDag = { shard, tenantId: TENANT, dagId, actor: ACTOR };
+    const command = planDelayedUse(chance, this.#world.database.tables, ofDag);
+    if (command !== null) this.#ask(node, command, () => undefined);
   }
 
   #useBackfill(dag: PlannedDag): void {
@@ -181,7 +251,7 @@ export class SimClients {
     return submission;
   }
 
-  #planBody(dag: PlannedDag): Submission['body'] {
+  #planBody(dag: PlannedDag): Body {
     const chance = this.#chance;
     const count = chance.happens(0.8) ? 1 : chance.int(2, 4);
     const drawn = Array.from({ length: count }, () => ({
@@ -190,7 +260,10 @@ export class SimClients {
     }));
     const goals = chance.fork('until');
     const items = drawn.map((item) => ({ ...item, ...(goals.happens(0.15) && { until: planGoal(goals, dag) }) }));
-    return { items, hash: JSON.stringify(items) };
+    const delays = chance.fork('times');
+    const isDelayed = this.#usesDelays && delays.happens(0.3);
+    const times = isDelayed ? planTimes(delays, items.length, WORLD_BEGAN_AT + this.#world.now) : null;
+    return { items, times, hash: JSON.stringify(times === null ? items : { items, times }) };
   }
 
   #submit(submission: Submission, triesLeft: number): void {
@@ -202,14 +275,17 @@ export class SimClients {
     const chance = this.#chance;
     const [a, b] = [Math.floor(chance.next() * 2 ** 48), Math.floor(chance.next() * 2 ** 26)];
     const uid = makeRunUid(dag.shard, node.process.wall(), a, b);
+    const { items, times, hash: bodyHash } = body;
+    const isDelayed = times?.some((time) => time !== null) === true;
     const command: SubmitRuns = {
       kind: 'SubmitRuns',
       shard: dag.shard,
       tenantId: TENANT,
       dagId,
       uid,
-      items: body.items,
-      key: key === null ? null : { key, bodyHash: body.hash },
+      items: times === null ? items : itemsAt(items, times, node.process.wall()),
+      // A delayed run always has a key: where the user gives none, the edge does.
+      key: key !== null ? { key, bodyHash } : isDelayed ? { key: `run ${uid}`, bodyHash: '' } : null,
       mayRepeat: false,
       ...(chance.happens(0.2) && { cause: 'event' as const }),
       actor: ACTOR,
@@ -224,13 +300,23 @@ export class SimClients {
   #cancel(): void {
     if (this.#uids.length === 0) return;
     const uid = this.#uids[this.#uids.length - 1 - Math.min(this.#chance.int(0, 5), this.#uids.length - 1)]!;
-    const runId = this.#someChild() ?? this.#world.database.tables.runUids.get(uid);
+    const { tables } = this.#world.database;
+    const runId = this.#someChild() ?? tables.runUids.get(uid);
     const node = this.#anyNode();
-    if (runId === undefined || node === null) return;
+    if (node === null) return;
+    if (runId === undefined) return this.#cancelDelayed(node, uid);
     const how = this.#chance.fork('cancel');
     const force = how.happens(0.15) ? ({ force: true } as const) : {};
     const grace = how.happens(0.25) ? { graceMs: how.pick([0, 500, 4_000, 15_000]) } : {};
     this.#ask(node, { kind: 'CancelRun', tenantId: TENANT, runId, actor: ACTOR, ...force, ...grace }, () => undefined);
+  }
+
+  /** It may begin before the command comes: then that is refused. */
+  #cancelDelayed(node: SimNode, uid: RunUid): void {
+    const dagId = dagOfDelayed(this.#world.database.tables, uid);
+    if (dagId === undefined) return;
+    const ofDag = { shard: shardOfUid(uid), tenantId: TENANT, dagId, actor: ACTOR };
+    this.#ask(node, { kind: 'DeleteSchedule', ...ofDag, name: uid }, () => undefined);
   }
 
   /** Now and then, where there are any: a live run that another has called. */

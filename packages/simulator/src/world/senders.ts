@@ -5,7 +5,7 @@ import type { Chance } from './chance.ts';
 import type { SimNode } from './node.ts';
 import type { PlannedDag } from './workload.ts';
 
-export interface SenderParts {
+interface SenderParts {
   readonly chance: Chance;
   readonly dags: readonly PlannedDag[];
   readonly tenantId: TenantId;

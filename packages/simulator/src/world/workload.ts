@@ -104,7 +104,7 @@ export function planPriority(chance: Chance): Priority {
   return chance.pick(PRIORITIES);
 }
 
-function planTask(chance: Chance, no: number): TaskSpec {
+export function planTask(chance: Chance, no: number): TaskSpec {
   const needs = Array.from({ length: no }, (_, i) => i).filter(() => chance.happens(0.4));
   const draw = chance.next();
   const handler =

@@ -28,17 +28,28 @@ const schedules = (more: string) =>
 const newestRun = (condition: string) =>
   `coalesce((select ${condition} from run r where r.shard = d.shard and r.dag_id = d.dag_id order by r.run_id desc limit 1), false)`;
 
-/** $2 retired too, $3 tag, $4 owner, $5 words, $6 show, $7 hidden too. A `case` keeps what nobody asked for from being computed. */
-export const DAG_FILTER = `($2::boolean or d.retired_at is null)
+/** $2 retired too, $6 show, $7 hidden too. A `case` keeps what nobody asked for from being computed. */
+export const OF_DAG = `($2::boolean or d.retired_at is null)
      and ($7::boolean or d.name not like '${HIDDEN_DAG_PREFIX}%')
-     and case when $3::text is null and $4::text is null then true when ${IS_ODD} then false
-           else ($3::text is null or (v.spec->'tags')::jsonb ? $3::text) and ($4::text is null or v.spec->>'owner' = $4::text) end
-     and case when $5::text[] is null then true when ${IS_ODD} then false
-           else not exists (select 1 from unnest($5::text[]) w where strpos(${SEARCHED}, w) = 0) end
      and case $6::text when 'scheduled' then ${schedules('')} when 'paused' then ${schedules(' and x.paused')}
            when 'running' then ${newestRun(`r.phase <> ${phases.code('ended')}`)}
            when 'failed' then ${newestRun(`r.phase = ${phases.code('ended')} and r.outcome = ${runOutcomes.code('failed')}`)}
            else true end`;
+
+/** $3 tag, $4 owner, $5 words. */
+const OF_VERSION = `case when $3::text is null and $4::text is null then true when ${IS_ODD} then false
+           else ($3::text is null or (v.spec->'tags')::jsonb ? $3::text) and ($4::text is null or v.spec->>'owner' = $4::text) end
+     and case when $5::text[] is null then true when ${IS_ODD} then false
+           else not exists (select 1 from unnest($5::text[]) w where strpos(${SEARCHED}, w) = 0) end`;
+
+export const DAG_FILTER = `${OF_DAG} and ${OF_VERSION}`;
+
+/** In place of it, in a statement that reads no versions. */
+export const NO_VERSION_FILTER = '$3::text is null and $4::text is null and $5::text[] is null';
+
+/** Whether the version of a dag says if it is shown. */
+export const looksIntoVersions = ({ tag = null, owner = null, words = [] }: DagFilter): boolean =>
+  tag !== null || owner !== null || words.length > 0;
 
 export function filterValues({
   retired = false,

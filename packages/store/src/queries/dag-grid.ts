@@ -1,4 +1,7 @@
-/** The newest runs of a dag with the states of all their tasks: three statements for all of the runs, and one spec for each version. */
+/**
+ * The newest runs of a dag with what the states of their tasks are derived from: three statements for all of the runs, and one spec
+ * for each version. Runs that the caller knows already are not read again: of a hundred thousand tasks that is nearly all of the cost.
+ */
 import { type DagSpec, type RunId, type StoredMap, type TenantId } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
 import type { Ask, Database } from '../database.ts';
@@ -11,14 +14,18 @@ import type { KnownSpecs } from './known-specs.ts';
 import type { RunOutline } from './run-details.ts';
 import { specOfRun } from './run-spec.ts';
 import { parseRunView, RUN_VIEW_COLUMNS, RUN_VIEW_COUNT, type RunView } from './run-view.ts';
-import { parseOutline, TELLING } from './task-view.ts';
+import { type OutlinedTask, parseOutline, TELLING } from './task-view.ts';
 
-/** Its `spec` is the same object for all runs of one shape. */
-export interface GridRun extends RunView, RunOutline {
-  readonly notes: RunView['notes'];
-  readonly phase: RunView['phase'];
-  readonly outcome: RunView['outcome'];
+export interface GridRun {
+  readonly view: RunView;
+  /** The same object for all runs of one shape. */
+  readonly spec: DagSpec;
+  /** Null for one that the caller knows. */
+  readonly outline: RunOutline | null;
 }
+
+/** How many tasks a run has that the caller knows, instances of maps too; undefined for one that must be read. */
+export type SizeOfKnown = (run: RunView) => number | undefined;
 
 export interface DagGrid {
   /** Newest first. */
@@ -40,21 +47,15 @@ const selectRuns = statement(
    order by r.run_id desc`,
 );
 
-/** Leans on the primary key (shard, run_id, task_no), run by run. */
+/** Leans on the primary key (shard, run_id, task_no), run by run. Each row is looked at once. */
 const selectOutlines = leafStatement(
   'grid_outlines',
   (leaf) => `
   select u.run_id, t.* from unnest($2::bigint[]) as u (run_id) cross join lateral (
-    select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text
+    select array_agg(task_no)::text, array_agg(attempt_no)::text, array_agg(state)::text,
+        json_agg(json_build_array(task_no, facts, case when ${TELLING} then notes end))
+          filter (where facts is not null or ${TELLING})::text
       from ${readable('task', leaf)} where shard = $1::smallint and run_id = u.run_id) t`,
-);
-const selectFacts = leafStatement(
-  'grid_facts',
-  (leaf) => `
-  select u.run_id, t.task_no, t.facts, case when ${TELLING} then t.notes end
-    from unnest($2::bigint[]) as u (run_id)
-    join ${readable('task', leaf)} t on t.shard = $1::smallint and t.run_id = u.run_id
-   where t.facts is not null or ${TELLING}`,
 );
 
 interface Head {
@@ -64,31 +65,41 @@ interface Head {
   readonly added: string | null;
 }
 
+export interface GridOptions {
+  readonly dag: DagKey;
+  readonly limit: number;
+  readonly sizeOfKnown?: SizeOfKnown;
+}
+
 export async function getDagGrid(
   database: Database,
   days: KnownDays,
   tenantId: TenantId,
-  { dag, limit, specs }: { readonly dag: DagKey; readonly limit: number; readonly specs: KnownSpecs },
+  { dag, limit, specs, sizeOfKnown = () => undefined }: GridOptions & { readonly specs: KnownSpecs },
 ): Promise<DagGrid> {
   return database.snapshot(async (ask) => {
     const [found] = await ask([call(selectRuns, dag.shard, dag.dagId, tenantId, limit)]);
     const heads = (found?.rows ?? []).map(headOf);
     if (heads.length === 0) return { runs: [], isCut: false };
     const shapes = await readShapes(ask, specs, heads);
-    const maps = await readAllMaps(ask, days, heads);
-    const sizes = heads.map((head) => tasksIn(shapes.get(shapeKey(head)) as DagSpec, maps.get(head.view.runId) ?? []));
+    const known = heads.map(({ view }) => sizeOfKnown(view));
+    const isNew = (_: Head, at: number) => known[at] === undefined;
+    const maps = await readAllMaps(ask, days, heads.filter(isNew));
+    const sizes = heads.map(
+      (head, at) => known[at] ?? tasksIn(shapes.get(shapeKey(head)) as DagSpec, maps.get(head.view.runId) ?? []),
+    );
     const kept = heads.slice(0, howManyFit(sizes));
-    const outlines = await readOutlines(ask, days, dag, kept);
-    const runs = kept.map((head): GridRun => {
+    const outlines = await readOutlines(ask, days, dag, kept.filter(isNew));
+    const runs = kept.map((head, at): GridRun => {
+      const { view, facts, isForced } = head;
       const spec = shapes.get(shapeKey(head)) as DagSpec;
-      const { columns = [], facts = [] } = outlines.get(head.view.runId) ?? {};
+      if (known[at] !== undefined) return { view, spec, outline: null };
+      const { phase, outcome, notes } = view;
+      const outline = outlines.get(view.runId) ?? [];
       return {
-        ...head.view,
-        facts: head.facts,
-        isForced: head.isForced,
+        view,
         spec,
-        outline: parseOutline([columns], facts),
-        maps: maps.get(head.view.runId) ?? [],
+        outline: { spec, facts, isForced, phase, outcome, notes, outline, maps: maps.get(view.runId) ?? [] },
       };
     });
     return { runs, isCut: kept.length < heads.length };
@@ -127,6 +138,7 @@ function leaves(days: KnownDays, heads: readonly Head[]): [Leaf, RunId[]][] {
 
 async function readAllMaps(ask: Ask, days: KnownDays, heads: readonly Head[]): Promise<MapsByRun> {
   const maps: MapsByRun = new Map();
+  if (heads.length === 0) return maps;
   const results = await ask(leaves(days, heads).map(([leaf, ids]) => readMaps(leaf, ids)));
   for (const result of results) parseMaps(result, maps);
   sortMaps(maps);
@@ -151,34 +163,18 @@ function tasksIn({ tasks }: DagSpec, maps: readonly StoredMap[]): number {
   }, tasks.length);
 }
 
-interface Rows {
-  columns: Row;
-  readonly facts: Row[];
-}
-
 async function readOutlines(
   ask: Ask,
   days: KnownDays,
   dag: DagKey,
   heads: readonly Head[],
-): Promise<ReadonlyMap<RunId, Rows>> {
-  const calls = leaves(days, heads).flatMap(([leaf, ids]) => [
-    call(selectOutlines(leaf), dag.shard, plainArray(ids)),
-    call(selectFacts(leaf), dag.shard, plainArray(ids)),
-  ]);
+): Promise<ReadonlyMap<RunId, OutlinedTask[]>> {
+  const calls = leaves(days, heads).map(([leaf, ids]) => call(selectOutlines(leaf), dag.shard, plainArray(ids)));
   const results = await ask(calls, { last: true });
-  const found = new Map<RunId, Rows>();
-  const of = (id: string | null | undefined): Rows => {
-    const key = Number(id) as RunId;
-    const known = found.get(key) ?? { columns: [], facts: [] };
-    found.set(key, known);
-    return known;
-  };
-  results.forEach(({ rows }, at) => {
-    for (const [id, ...rest] of rows) {
-      if (at % 2 === 0) of(id).columns = rest;
-      else of(id).facts.push(rest);
-    }
-  });
+  const found = new Map<RunId, OutlinedTask[]>();
+  for (const [id, ...rest] of results.flatMap(({ rows }) => rows)) {
+    const facts = JSON.parse(rest[3] ?? '[]') as Row[];
+    found.set(Number(id) as RunId, parseOutline([rest], facts));
+  }
   return found;
 }

@@ -3,14 +3,26 @@ import type { TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeText } from '../text.ts';
-import { DAG_FILTER, type DagFilter, filterValues } from './dag-filter.ts';
+import {
+  DAG_FILTER,
+  type DagFilter,
+  filterValues,
+  looksIntoVersions,
+  NO_VERSION_FILTER,
+  OF_DAG,
+} from './dag-filter.ts';
 
 /** More than anybody scrolls through. */
 export const MOST_NAMES = 50_000;
 
-/** Leans on the index `dag_name` (tenant_id, name); versions are read only where a filter looks into them. */
+/** Both lean on the index `dag_name` (tenant_id, name). */
 const selectNames = statement(
   'dag_names',
+  `select d.name from dag d where d.tenant_id = $1::integer and ${OF_DAG} and ${NO_VERSION_FILTER}
+   order by d.name limit ${MOST_NAMES}`,
+);
+const selectFoundNames = statement(
+  'found_dag_names',
   `
   select d.name from dag d
     join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
@@ -18,27 +30,32 @@ const selectNames = statement(
    order by d.name limit ${MOST_NAMES}`,
 );
 
+/** Most dags have neither: a look at the text spares their parsing. */
 const selectLabels = statement(
   'dag_labels',
   `
-  with label as (
-    select 'owner' as kind, v.spec->>'owner' as name from dag d
+  with labelled as materialized (
+    select v.spec from dag d
       join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
-     where d.tenant_id = $1::integer and d.retired_at is null and strpos(v.spec::text, '"owner"') > 0 and strpos(v.spec::text, '\\u0000') = 0
+      cross join lateral (select v.spec::text as spec offset 0) t
+     where d.tenant_id = $1::integer and d.retired_at is null
+       and (strpos(t.spec, '"owner"') > 0 or strpos(t.spec, '"tags"') > 0) and strpos(t.spec, '\\u0000') = 0),
+  label as (
+    select 'owner' as kind, spec->>'owner' as name from labelled
     union all
-    select 'tag', t.name from dag d
-      join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
-      cross join lateral json_array_elements_text(case when json_typeof(v.spec->'tags') = 'array' then v.spec->'tags' else '[]' end) t (name)
-     where d.tenant_id = $1::integer and d.retired_at is null and strpos(v.spec::text, '"tags"') > 0 and strpos(v.spec::text, '\\u0000') = 0)
+    select 'tag', t.name from labelled
+      cross join lateral json_array_elements_text(case when json_typeof(spec->'tags') = 'array' then spec->'tags' else '[]' end) t (name))
   select kind, name, count(*) from label where name is not null group by kind, name order by kind, name`,
 );
 
 export async function listDagNames(database: Database, tenantId: TenantId, filter: DagFilter): Promise<string[]> {
-  const [found] = await database.run([call(selectNames, tenantId, ...filterValues(filter))]);
+  const [found] = await database.run([
+    call(looksIntoVersions(filter) ? selectFoundNames : selectNames, tenantId, ...filterValues(filter)),
+  ]);
   return (found?.rows ?? []).map(([name]) => decodeText(name ?? ''));
 }
 
-export interface DagLabel {
+interface DagLabel {
   readonly name: string;
   /** How many dags have it. */
   readonly dags: number;

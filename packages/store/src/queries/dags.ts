@@ -17,7 +17,7 @@ import {
 } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
 import { skipReasons } from '../codes.ts';
-import type { Database } from '../database.ts';
+import { type Database, holdToOrder } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText, textArray } from '../text.ts';
 import { DAG_FILTER, type DagFilter, filterValues } from './dag-filter.ts';
@@ -50,7 +50,7 @@ export interface DagView {
   readonly scheduleCount: number;
 }
 
-export interface ScheduleOfDag {
+interface ScheduleOfDag {
   readonly name: string;
   readonly spec: ScheduleSpec;
   readonly revision: number;
@@ -111,24 +111,26 @@ const OWN = `select * from dag_schedule s
              where s.shard = d.shard and s.dag_id = d.dag_id and (s.spec -> 'run') is null order by s.schedule_no`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, ${SHOWN_SPEC}, d.retired_at,
     s.specs::text, s.facts::text, (select count(*) from (${OWN} limit ${SCHEDULES_COUNTED}) s)`;
-const DAG_TABLES = `dag d
-    join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
+const SHOWN_OF_DAG = `join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
     left join lateral (
       select json_agg(s.spec order by s.schedule_no) as specs,
              json_agg(json_build_array(s.name, s.revision, s.paused, s.decided_until, s.fault, s.fired) order by s.schedule_no) as facts
         from (${OWN} limit ${SCHEDULES_SHOWN}) s) s on true`;
 
-/** Both lean on the index `dag_name` (tenant_id, name). */
+/** Both lean on the index `dag_name` (tenant_id, name). A list finds its dags first: what is shown of a dag is read for those alone. */
 const selectDag = statement(
   'find_dag',
-  `select ${DAG_COLUMNS}, v.spec::text from ${DAG_TABLES} where d.tenant_id = $1::integer and d.name = $2::text`,
+  `select ${DAG_COLUMNS}, v.spec::text from dag d ${SHOWN_OF_DAG} where d.tenant_id = $1::integer and d.name = $2::text`,
 );
 const selectDags = statement(
   'list_dags',
   `
-  select ${DAG_COLUMNS} from ${DAG_TABLES}
-   where d.tenant_id = $1::integer and d.name > $8::text and ${DAG_FILTER}
-   order by d.name limit $9::integer`,
+  select ${DAG_COLUMNS} from (
+    select d.* from dag d
+      join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
+     where d.tenant_id = $1::integer and d.name > $8::text and ${DAG_FILTER}
+     order by d.name limit $9::integer) d
+    ${SHOWN_OF_DAG} order by d.name`,
 );
 
 /** Leans on the primary key (tenant_id, event, …) of event_trigger, which has no row of a retired dag. */
@@ -170,7 +172,7 @@ export async function listDags(
 ): Promise<DagView[]> {
   return database.snapshot(async (ask) => {
     const read = call(selectDags, tenantId, ...filterValues(filter), encodeText(after ?? ''), limit);
-    const [found] = await ask([read], { last: true });
+    const [, found] = await ask([holdToOrder, read], { last: true });
     return (found?.rows ?? []).map(parseDag);
   });
 }

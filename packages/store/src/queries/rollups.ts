@@ -8,7 +8,7 @@ import { BUCKETS_PER_OCTAVE, NO_DURATION } from '../statements/rollup.ts';
 import { decodeText, textArray } from '../text.ts';
 import type { DagKey } from './events.ts';
 
-export type RunOutcomeWord = ReturnType<typeof runOutcomes.word>;
+type RunOutcomeWord = ReturnType<typeof runOutcomes.word>;
 
 export interface EndedRuns {
   readonly outcome: RunOutcomeWord;

@@ -6,7 +6,7 @@ import { decodeText, encodeText } from '../text.ts';
 import type { ChangedBy } from './audit.ts';
 
 export const TENANT_STATES = ['active', 'suspended', 'deleted'] as const;
-export type TenantState = (typeof TENANT_STATES)[number];
+type TenantState = (typeof TENANT_STATES)[number];
 
 export interface StoredTenant {
   readonly tenantId: TenantId;

@@ -11,7 +11,7 @@ export interface NamedColumn {
   readonly column: Column<unknown>;
 }
 
-export interface TableStatements {
+interface TableStatements {
   readonly key: readonly NamedColumn[];
   /** What `remove` takes. */
   readonly removalKey: readonly NamedColumn[];

@@ -107,23 +107,14 @@ interface ConfirmButtonProps extends Omit<ConfirmProps, 'onClose'> {
 }
 
 export function ConfirmButton(props: ConfirmButtonProps) {
-  const { button, label, needs, className = 'button small danger', ...confirm } = props;
-  const [isOpen, setOpen] = useState(false);
-  const reason = useReason(needs);
+  const { button, className = 'button small danger', label, needs, ...confirm } = props;
   return (
-    <>
-      <button
-        type="button"
-        className={className}
-        disabled={reason !== undefined}
-        title={reason}
-        aria-label={label}
-        onClick={() => setOpen(true)}
-      >
-        {button}
-      </button>
-      {isOpen && <Confirm {...confirm} onClose={() => setOpen(false)} />}
-    </>
+    <OpenButton
+      {...{ className, ...(label === undefined ? {} : { label }), ...(needs === undefined ? {} : { needs }) }}
+      dialog={(onClose) => <Confirm {...confirm} onClose={onClose} />}
+    >
+      {button}
+    </OpenButton>
   );
 }
 

@@ -12,6 +12,8 @@ import type {
   Delays,
   FiringPage,
   HeldAttemptPage,
+  JobPage,
+  JobView,
   NodePage,
   QueuePage,
   RunColumns,
@@ -21,6 +23,7 @@ import type {
   Storage,
   TaskPage,
   TaskView,
+  TenantPage,
   TokenPage,
   VersionPage,
   VersionView,
@@ -118,6 +121,30 @@ export const backfillPagesQuery = (dag: string | undefined) =>
     dag === undefined ? ofKinds('backfill', 'run') : ofDag(dag),
   );
 
+export const jobPagesQuery = (filter: Params) =>
+  pages<JobPage>(
+    ['jobs', filter],
+    (cursor) => withQuery('/v1/jobs', { ...filter, limit: 50, cursor }),
+    ofKinds('schedule', ...RUNS),
+  );
+
+export const jobQuery = (id: string) =>
+  read<JobView>(['job', id], `/v1/jobs/${seg(id)}`, { concern: ofKinds('schedule', ...RUNS) });
+
+export const jobRunPagesQuery = (id: string) =>
+  pages<RunPage>(
+    ['job-runs', id],
+    (cursor) => withQuery(`/v1/jobs/${seg(id)}/runs`, { limit: 50, cursor }),
+    ofKinds(...RUNS),
+  );
+
+export const tenantPagesQuery = (withDeleted: boolean) =>
+  pages<TenantPage>(
+    ['tenants', withDeleted],
+    (cursor) => withQuery('/v1/tenants', { deleted: withDeleted ? 'true' : undefined, limit: 100, cursor }),
+    undefined,
+  );
+
 export const webhooksQuery = () => read<WebhookPage>(['webhooks'], '/v1/webhooks', {});
 export const zonesQuery = () => read<ZonesView>(['zones'], '/v1/zones', { everyMs: STORAGE_MS });
 
@@ -136,14 +163,11 @@ export const runsQuery = (filter: RunFilter) =>
   });
 
 export const runPagesQuery = (filter: RunFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['run-pages', filter],
-    queryFn: ({ pageParam, signal }) =>
-      get<RunPage>(withQuery('/v1/runs', { ...filter, limit: 50, cursor: pageParam }), signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ cursor }) => cursor,
-    meta: { concern: filter.dag === undefined ? ofKinds(...RUNS) : ofDag(filter.dag) },
-  });
+  pages<RunPage>(
+    ['run-pages', filter],
+    (cursor) => withQuery('/v1/runs', { ...filter, limit: 50, cursor }),
+    filter.dag === undefined ? ofKinds(...RUNS) : ofDag(filter.dag),
+  );
 
 export const columnsQuery = (id: string) =>
   read<RunColumns>(['columns', id], `/v1/runs/${seg(id)}/columns`, { concern: ofRun(id) });

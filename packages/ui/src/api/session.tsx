@@ -17,14 +17,18 @@ interface Rights {
   /** May start, stop and change runs. */
   readonly mayOperate: boolean;
   readonly isAdmin: boolean;
+  /** May make and change tenants: an admin of the tenant that runs the installation. */
+  readonly mayRunInstallation: boolean;
   /** Why not, for the tooltip of what is disabled. */
   readonly reason: string | undefined;
 }
 
 export function useRights(): Rights {
-  const role = useSession()?.role;
+  const session = useSession();
+  const role = session?.role;
   const mayOperate = role === 'admin' || role === 'operator';
   const reason =
     mayOperate || role === undefined ? undefined : `Your role is ${role}: it may look, but not change anything.`;
-  return { mayOperate, isAdmin: role === 'admin', reason };
+  const isAdmin = role === 'admin';
+  return { mayOperate, isAdmin, mayRunInstallation: isAdmin && session?.installation === true, reason };
 }

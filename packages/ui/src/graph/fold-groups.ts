@@ -1,5 +1,5 @@
 /** Draws a group of tasks as one node. */
-export interface Folded {
+interface Folded {
   /** The tasks that each node stands for. */
   readonly members: readonly (readonly number[])[];
   /** The group that a node stands for; null where it is a single task. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Folding } from './folding.ts';
 import type { Line } from './lines.ts';
 
-const line = (text: string, no: number, stream: Line['stream'] = 'stderr'): Line => ({ no, at: '', stream, text });
+const line = (text: string, no: number, stream: Line['stream'] = 'stderr'): Line => ({ no, at: 0, stream, text });
 const TEXTS = ['start', 'Error: no', '  at a', '  at b', '  at c', '  at d', 'next', '  one', '  two', 'end'];
 const LINES = TEXTS.map((text, no) => line(text, no));
 

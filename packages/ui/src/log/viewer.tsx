@@ -1,14 +1,14 @@
 /** A log to read: live, searchable, and as long as it likes, because only the lines in sight are in the page. */
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { useSearchState } from '../api/search-state.ts';
 import { count, plural } from '../parts/format.ts';
 import { Icon } from '../shell/icons.tsx';
-import { type Piece, plainOf, readAnsi } from './ansi.ts';
+import { plainOf } from './ansi.ts';
+import { LineView } from './line-view.tsx';
 import { findFrom, type Line, looksBad, wordsOf } from './lines.ts';
-import { useFolding } from './use-folding.ts';
+import { useLineRows } from './use-line-rows.ts';
 import { useLog } from './use-log.ts';
-import { useScan } from './use-scan.ts';
+import { useFolding, useScan } from './use-walk.ts';
 import './log.css';
 
 interface ViewerProps {
@@ -20,14 +20,13 @@ interface ViewerProps {
   readonly empty: ReactNode;
 }
 
-const ROW = 19;
 /** Above and below the lines, and a scroll bar. */
 const LINES_PADDING = 28;
 
 export function LogViewer({ path, download, withTask = false, empty }: ViewerProps) {
   const log = useLog(path);
   const { lines, version } = log;
-  const scroller = useRef<HTMLDivElement>(null);
+  const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
   const [isFollowing, setFollowing] = useState(true);
   const [{ find: query = '', fold, wrap }, change] = useSearchState();
   const isWrapped = wrap === 'on';
@@ -36,16 +35,11 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   const folding = useFolding(lines, version, isFolded, open);
   const rowCount = folding?.shown.length ?? lines.length;
   const [marked, setMarked] = useState<number | null>(null);
-  const rows = useVirtualizer({
-    count: rowCount,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW,
-    overscan: 30,
-  });
+  const { height, rows, goTo: scrollTo, measure } = useLineRows(scroller, rowCount, isWrapped);
 
   useEffect(() => {
-    if (isFollowing && rowCount > 0 && version > 0) rows.scrollToIndex(rowCount - 1, { align: 'end' });
-  }, [version, isFollowing, rowCount, rows]);
+    if (isFollowing && rowCount > 0 && version > 0) scrollTo(rowCount - 1, 'end');
+  }, [version, isFollowing, rowCount, scrollTo]);
 
   const wanted = query.toLowerCase();
   const matches = useMemo(
@@ -57,7 +51,7 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
     if (at === null) return;
     setFollowing(false);
     setMarked(at);
-    rows.scrollToIndex(folding?.rowOf(at) ?? at, { align: 'center' });
+    scrollTo(folding?.rowOf(at) ?? at, 'center');
   };
   const next = (step: 1 | -1) =>
     matches !== null && goTo(findFrom(lines, (marked ?? (step === 1 ? -1 : 0)) + step, step, matches));
@@ -142,27 +136,27 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
         </div>
       ) : (
         <div
-          ref={scroller}
+          ref={setScroller}
           className={isWrapped ? 'log-lines wrapped' : 'log-lines'}
-          style={{ height: rows.getTotalSize() + LINES_PADDING }}
+          style={{ height: height + LINES_PADDING }}
           role="log"
           aria-label="Lines of the log"
           tabIndex={0}
           onWheel={(event) => event.deltaY < 0 && setFollowing(false)}
         >
-          <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
-            {rows.getVirtualItems().map(({ index: row, start }) => {
+          <div style={{ height, position: 'relative' }}>
+            {rows.map(({ index: row, start }) => {
               const index = folding?.shown[row] ?? row;
               const hidden = folding?.sizes.get(index);
               return (
                 <div
                   key={index}
-                  ref={isWrapped ? rows.measureElement : undefined}
+                  ref={measure}
                   data-index={row}
                   className={index === marked ? 'log-line marked' : 'log-line'}
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <LineView line={lines[index] as Line} wanted={wanted} withTask={withTask} />
+                  <LineView line={lines.at(index) as Line} wanted={wanted} withTask={withTask} />
                   {hidden !== undefined && (
                     <button
                       type="button"
@@ -191,65 +185,4 @@ function toggled(open: ReadonlySet<number>, index: number): ReadonlySet<number> 
   const next = new Set(open);
   if (!next.delete(index)) next.add(index);
   return next;
-}
-
-function LineView({
-  line,
-  wanted,
-  withTask,
-}: {
-  readonly line: Line;
-  readonly wanted: string;
-  readonly withTask: boolean;
-}) {
-  const { level, text } = wordsOf(line);
-  return (
-    <>
-      <span className={withTask ? 'log-no time' : 'log-no'}>{withTask ? line.at.slice(11, 23) : line.no + 1}</span>
-      {withTask && (
-        <span className="log-task truncate" title={line.task}>
-          {line.task}
-        </span>
-      )}
-      {level !== null && <span className={`log-level ${level}`}>{level}</span>}
-      <span className={`log-text ${line.stream}`} title={line.at}>
-        {readAnsi(text).map((piece, at) => (
-          // Pieces of a line never move.
-          <PieceView key={`${at} ${piece.text.length}`} piece={piece} wanted={wanted} />
-        ))}
-      </span>
-    </>
-  );
-}
-
-const classOf = (prefix: string, colour: number | string | null): string =>
-  typeof colour === 'number' ? ` ${prefix}-${colour}` : '';
-
-function PieceView({ piece, wanted }: { readonly piece: Piece; readonly wanted: string }) {
-  const { text, colour, background, isBold, isDim } = piece;
-  const isPlain = colour === null && background === null && !isBold && !isDim;
-  const content = wanted === '' ? text : highlight(text, wanted);
-  if (isPlain) return <>{content}</>;
-  const style = {
-    ...(typeof colour === 'string' ? { color: colour } : {}),
-    ...(typeof background === 'string' ? { background } : {}),
-  };
-  const className = `${isBold ? 'bold' : ''}${isDim ? ' dim' : ''}${classOf('fg', colour)}${classOf('bg', background)}`;
-  return (
-    <span className={className} style={style}>
-      {content}
-    </span>
-  );
-}
-
-function highlight(text: string, wanted: string): ReactNode[] {
-  const parts: ReactNode[] = [];
-  const lower = text.toLowerCase();
-  let at = 0;
-  for (let hit = lower.indexOf(wanted); hit >= 0; hit = lower.indexOf(wanted, at)) {
-    parts.push(text.slice(at, hit), <mark key={hit}>{text.slice(hit, hit + wanted.length)}</mark>);
-    at = hit + wanted.length;
-  }
-  parts.push(text.slice(at));
-  return parts;
 }

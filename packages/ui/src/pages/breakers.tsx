@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { post } from '../api/client.ts';
 import { breakersQuery } from '../api/queries.ts';
 import { useRights } from '../api/session.tsx';
+import { DagLink } from '../parts/dag-link.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { Ago } from '../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../parts/page.tsx';
@@ -71,9 +72,7 @@ function Row({ breaker }: { readonly breaker: BreakerView }) {
         <span className={state === 'open' ? 'chip bad' : 'chip warn'}>{state === 'open' ? 'open' : 'letting go'}</span>
       </td>
       <td>
-        <Link to="/dags/$name" params={{ name: dag }} className="name-link">
-          {dag}
-        </Link>
+        <DagLink name={dag} />
       </td>
       <td>{fingerprint === null ? 'new tasks of the DAG' : 'retries of this error'}</td>
       <td className="breaker-error">

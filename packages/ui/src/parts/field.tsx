@@ -12,11 +12,24 @@ interface FieldProps {
   readonly rows?: number;
   readonly isMono?: boolean;
   readonly list?: string;
+  readonly type?: 'text' | 'datetime-local';
   readonly disabled?: boolean;
 }
 
 export function TextField(props: FieldProps) {
-  const { label, value, onChange, hint, fault, placeholder, rows, isMono = false, list, disabled = false } = props;
+  const {
+    label,
+    value,
+    onChange,
+    hint,
+    fault,
+    placeholder,
+    rows,
+    isMono = false,
+    list,
+    type,
+    disabled = false,
+  } = props;
   const common = {
     className: isMono ? 'field mono' : 'field',
     value,
@@ -31,7 +44,7 @@ export function TextField(props: FieldProps) {
     <label className="form">
       <span>{label}</span>
       {rows === undefined ? (
-        <input {...common} list={list} onChange={(event) => onChange(event.target.value)} />
+        <input {...common} list={list} type={type} onChange={(event) => onChange(event.target.value)} />
       ) : (
         <textarea {...common} rows={rows} onChange={(event) => onChange(event.target.value)} />
       )}
@@ -47,6 +60,7 @@ interface ChoiceProps<T extends string> {
   readonly choices: Readonly<Record<T, string>>;
   readonly onChange: (value: T) => void;
   readonly hint?: ReactNode;
+  readonly fault?: string | undefined;
 }
 
 export function ChoiceField<T extends string>({ label, value, choices, onChange, hint }: ChoiceProps<T>) {

@@ -59,13 +59,20 @@ export function localTime(at: number, now: number): string {
   return `${(isNear ? day : withYear).format(date)}, ${time}`;
 }
 
+/** Made once for each zone: that takes as long as a hundred times of their use. */
+const wholes = new Map<string | undefined, Intl.DateTimeFormat>();
+function wholeIn(timeZone: string | undefined): Intl.DateTimeFormat {
+  const known =
+    wholes.get(timeZone) ??
+    new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long', hour12: false, timeZone });
+  wholes.set(timeZone, known);
+  return known;
+}
+
 /** The whole truth, for hovering: the viewer's zone, UTC, and the dag's own zone where it has one. */
 export function allZones(at: number, zone?: string): string {
   const date = new Date(at);
-  const inZone = (timeZone: string | undefined) =>
-    new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long', hour12: false, timeZone }).format(
-      date,
-    );
+  const inZone = (timeZone: string | undefined) => wholeIn(timeZone).format(date);
   const lines = [inZone(undefined), `UTC: ${date.toISOString().replace('T', ' ').replace('Z', '')}`];
   if (zone !== undefined && zone !== 'UTC') {
     try {

@@ -1,5 +1,6 @@
 import type { RunSummary } from '@signalbox/protocol';
 import { Link } from '@tanstack/react-router';
+import { DagLink } from './dag-link.tsx';
 import { actorName, shortId } from './format.ts';
 import { Ago, Time, Took } from './now.tsx';
 import { State } from './state.tsx';
@@ -47,9 +48,7 @@ export function RunTable({ runs, withDag = true, isBrief = false }: RunTableProp
               </td>
               {withDag && (
                 <td>
-                  <Link to="/dags/$name" params={{ name: run.dag }} className="name-link">
-                    {run.dag}
-                  </Link>
+                  <DagLink name={run.dag} />
                 </td>
               )}
               <td>

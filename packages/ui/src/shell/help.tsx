@@ -1,5 +1,5 @@
 import { Dialog } from '../parts/dialog.tsx';
-import { NAV } from './nav.ts';
+import { useNav } from './nav.ts';
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['Ctrl K', 'Go to a page, dag or run'],
@@ -13,6 +13,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 ];
 
 export function Help({ onClose }: { readonly onClose: () => void }) {
+  const nav = useNav();
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl className="pairs">
@@ -24,7 +25,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
             <dd>{what}</dd>
           </div>
         ))}
-        {NAV.map(({ key, label }) => (
+        {nav.map(({ key, label }) => (
           <div key={key} className="contents">
             <dt>
               <kbd>g</kbd> <kbd>{key}</kbd>

@@ -12,7 +12,7 @@ import { useToasts } from '../parts/toasts.tsx';
 import { Help } from './help.tsx';
 import { Icon, Mark } from './icons.tsx';
 import { isWriting, useKey } from './keys.ts';
-import { NAV } from './nav.ts';
+import { useNav } from './nav.ts';
 import { Palette } from './palette.tsx';
 import { setTheme, type Theme, useTheme } from './theme.ts';
 
@@ -63,18 +63,19 @@ export function Layout() {
 /** `g` and then a letter goes to a page. */
 function useGoKeys(): void {
   const navigate = useNavigate();
+  const nav = useNav();
   const pressedAt = useRef(0);
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       const isSecond = performance.now() - pressedAt.current < AFTER_G_MS;
       pressedAt.current = event.key === 'g' ? performance.now() : 0;
-      const entry = isSecond ? NAV.find(({ key }) => key === event.key) : undefined;
+      const entry = isSecond ? nav.find(({ key }) => key === event.key) : undefined;
       if (entry !== undefined && document.querySelector('dialog[open]') === null) void navigate({ to: entry.to });
     };
     document.addEventListener('keydown', listen);
     return () => document.removeEventListener('keydown', listen);
-  }, [navigate]);
+  }, [navigate, nav]);
 }
 
 interface SideProps {
@@ -86,6 +87,7 @@ interface SideProps {
 function Side({ isOpen, path, onFind }: SideProps) {
   const letters = useQuery(deadLetterGroupsQuery()).data?.items.reduce((sum, group) => sum + group.count, 0) ?? 0;
   const breakers = useQuery(breakersQuery()).data?.items.filter(({ state }) => state === 'open').length ?? 0;
+  const nav = useNav();
   const counts: Readonly<Record<string, number>> = { '/dead-letters': letters, '/breakers': breakers };
   return (
     <aside className={isOpen ? 'side open' : 'side'}>
@@ -98,7 +100,7 @@ function Side({ isOpen, path, onFind }: SideProps) {
         <kbd>Ctrl K</kbd>
       </button>
       <nav className="nav" aria-label="Pages">
-        {NAV.map(({ to, label, icon, group }) => (
+        {nav.map(({ to, label, icon, group }) => (
           <div key={to}>
             {group !== undefined && <div className="group">{group}</div>}
             <Link to={to} aria-current={(to === '/' ? path === '/' : path.startsWith(to)) ? 'page' : undefined}>

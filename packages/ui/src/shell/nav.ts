@@ -1,3 +1,5 @@
+import { useMemo } from 'react';
+import { useRights } from '../api/session.tsx';
 import type { IconName } from './icons.tsx';
 
 interface NavEntry {
@@ -8,18 +10,31 @@ interface NavEntry {
   readonly group?: string;
   /** After `g`. */
   readonly key: string;
+  /** Only for those who run the installation. */
+  readonly isForOperators?: boolean;
 }
 
-export const NAV: readonly NavEntry[] = [
+const NAV: readonly NavEntry[] = [
   { to: '/', label: 'Home', icon: 'home', key: 'h' },
   { to: '/dags', label: 'DAGs', icon: 'dags', key: 'd' },
   { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
   { to: '/schedules', label: 'Schedules', icon: 'schedules', key: 'c' },
+  { to: '/jobs', label: 'Jobs', icon: 'jobs', key: 'j' },
   { to: '/backfills', label: 'Backfills', icon: 'backfills', key: 'f' },
   { to: '/dead-letters', label: 'Dead letters', icon: 'letters', group: 'Trouble', key: 'l' },
   { to: '/breakers', label: 'Breakers', icon: 'breakers', key: 'b' },
   { to: '/workers', label: 'Workers', icon: 'workers', group: 'Fleet', key: 'w' },
   { to: '/queues', label: 'Queues', icon: 'queues', key: 'q' },
   { to: '/events', label: 'Events', icon: 'events', key: 'e' },
+  { to: '/tenants', label: 'Tenants', icon: 'tenants', key: 't', isForOperators: true },
   { to: '/system', label: 'System', icon: 'system', key: 's' },
 ];
+
+/** The pages that the viewer may see. */
+export function useNav(): readonly NavEntry[] {
+  const { mayRunInstallation } = useRights();
+  return useMemo(
+    () => NAV.filter(({ isForOperators }) => mayRunInstallation || isForOperators !== true),
+    [mayRunInstallation],
+  );
+}

@@ -7,7 +7,7 @@ import { dagNamesQuery, NO_FILTER } from '../pages/dags/chunks.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { StateIcon } from '../parts/state.tsx';
 import { runState } from '../parts/states.ts';
-import { NAV } from './nav.ts';
+import { useNav } from './nav.ts';
 import { type Entry, search } from './palette-search.ts';
 import { setTheme } from './theme.ts';
 
@@ -22,6 +22,7 @@ const RUN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
+  const nav = useNav();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
   const dags = useQuery(dagNamesQuery(NO_FILTER)).data;
@@ -32,7 +33,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     const run = (id: string): Choice => ({ key: id, label: `Run ${id}`, hint: 'run', choose: go(`/runs/${id}`) });
     return [
       ...(RUN_ID.test(query.trim()) ? [run(query.trim().toLowerCase())] : []),
-      ...NAV.map(({ to, label }) => ({ key: to, label, hint: 'page', choose: go(to) })),
+      ...nav.map(({ to, label }) => ({ key: to, label, hint: 'page', choose: go(to) })),
       ...(dags ?? []).map((name) => ({
         key: `dag ${name}`,
         label: name,
@@ -54,7 +55,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       })),
       { key: 'docs', label: 'API reference', hint: 'page', choose: () => window.location.assign('/docs') },
     ];
-  }, [dags, runs, query, navigate]);
+  }, [dags, runs, query, navigate, nav]);
   const found = useMemo(() => search(choices, query, MOST), [choices, query]);
   const selected = found[Math.min(at, found.length - 1)];
 

@@ -1,5 +1,6 @@
 /** Params of a run: a form where the dag has a schema, raw JSON always. */
 import { useMemo, useState } from 'react';
+import { Segmented } from '../parts/filters.tsx';
 import { type Field, fieldsOf, readFields, readRaw, type Schema, textsOf } from './schema-form.ts';
 
 export interface EditedParams {
@@ -13,6 +14,11 @@ interface EditorProps {
   readonly initial: unknown;
   readonly onChange: (edited: EditedParams) => void;
 }
+
+const MODES = [
+  ['form', 'Form'],
+  ['raw', 'JSON'],
+] as const;
 
 const pretty = (value: unknown): string =>
   value === null || value === undefined ? '' : JSON.stringify(value, null, 2);
@@ -50,16 +56,7 @@ export function ParamsEditor({ schema, initial, onChange }: EditorProps) {
 
   return (
     <div className="stack tight">
-      {fields !== null && (
-        <div className="segmented" role="group" aria-label="How to give params" style={{ alignSelf: 'flex-start' }}>
-          <button type="button" aria-pressed={mode === 'form'} onClick={() => change('form')}>
-            Form
-          </button>
-          <button type="button" aria-pressed={mode === 'raw'} onClick={() => change('raw')}>
-            JSON
-          </button>
-        </div>
-      )}
+      {fields !== null && <Segmented label="How to give params" choices={MODES} value={mode} onChange={change} />}
       {mode === 'form' && fields !== null ? (
         fields.map((field) => (
           <FieldRow

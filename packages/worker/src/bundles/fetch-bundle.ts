@@ -9,13 +9,13 @@ import { hashOf } from './bundle-folder.ts';
 const FETCH_MS = 30_000;
 const MAX_SOURCE_MAP_BYTES = 64 * 1024 * 1024;
 
-export interface BundleName {
+interface BundleName {
   /** Null for a worker that serves one tenant. */
   readonly tenant: string | null;
   readonly hash: string;
 }
 
-export interface FetchedBundle {
+interface FetchedBundle {
   readonly code: Buffer;
   readonly sourceMap: Buffer;
 }

@@ -5,7 +5,7 @@
 import type { Result } from '../result.ts';
 
 const BREAK = '\0';
-export const END_FIELDS = 7;
+const END_FIELDS = 7;
 export const HAS_PRINTED = 1;
 export const IS_LEAVING = 2;
 

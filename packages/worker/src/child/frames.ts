@@ -131,7 +131,7 @@ function headOf(kind: number, no: number, size: number): Buffer {
   return bytes;
 }
 
-export type OnFrame = (kind: number, no: number, content: Buffer) => void;
+type OnFrame = (kind: number, no: number, content: Buffer) => void;
 
 /** Puts frames together, however they were cut on the way. */
 export class FrameReader {

@@ -21,7 +21,7 @@ const WORKER = {
   remedy: 'Start the worker with --http-allow <host> (SIGNALBOX_HTTP_ALLOW) to allow it.',
 };
 
-export interface ExecutorsParts {
+interface ExecutorsParts {
   readonly config: WorkerConfig;
   readonly bundles: Bundles;
   readonly shipper: LogShipper;

@@ -74,7 +74,7 @@ const MISTRUSTED =
   'The function wrote to the channel between its process and the worker (descriptor 4): its process was killed.';
 const NEIGHBOUR = 'its process was ended because of another attempt in it';
 
-export interface ChildPlace {
+interface ChildPlace {
   readonly key: string;
   readonly bundle: BundleFile;
   readonly folder: string;
@@ -84,7 +84,7 @@ export interface ChildPlace {
   readonly concurrency: number;
 }
 
-export interface ChildListener {
+interface ChildListener {
   /** It has room that it did not have before. */
   onRoom(child: FunctionChild): void;
   /** An attempt has ended, after so long. */

@@ -6,7 +6,7 @@ import type { LogStream } from '@signalbox/protocol/grpc';
 import { LineSplitter, storableLines } from './line-splitter.ts';
 import { type Mask, type MaskedStream, NO_MASK } from './mask.ts';
 
-export interface LogLimits {
+interface LogLimits {
   /** Kept from the beginning; each line counts `LINE_COST` bytes more than its text has. */
   readonly keptBytes: number;
   /** Kept of the end, where there was more. */

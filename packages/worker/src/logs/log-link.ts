@@ -8,7 +8,7 @@ import { type Client, status } from '@grpc/grpc-js';
 import { type LogBatch, type LogClientStream, openLogStream, parseLogStored } from '@signalbox/protocol/grpc';
 import { type DataAccess, type DataPlace, dataClient, dataMetadata } from '../data-address.ts';
 
-export interface LogLinkListener {
+interface LogLinkListener {
   onUp(): void;
   onStored(no: number): void;
   /** `isRefusal`: the server did not want what was sent, rather than could not be reached. */

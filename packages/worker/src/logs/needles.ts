@@ -6,7 +6,7 @@ const NOTHING = Buffer.alloc(0);
 /** A needle that overlaps itself could be held back without end. */
 const MAX_HELD = 256 * 1024;
 
-export interface NeedleListener {
+interface NeedleListener {
   onBytes(bytes: Buffer): void;
   onNeedle(): void;
 }

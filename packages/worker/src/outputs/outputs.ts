@@ -22,7 +22,7 @@ export interface AttemptRequester {
   readonly taskName: string;
 }
 
-export interface OutputsTiming {
+interface OutputsTiming {
   /** How long a data service that does not answer is asked again. */
   readonly patienceMs: number;
   readonly retryMs: number;

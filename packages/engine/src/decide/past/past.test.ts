@@ -139,6 +139,30 @@ describe('when the task of the window before failed', () => {
     expect(claimAll(box).names).toEqual(['load@1']);
   });
 
+  test('under a limit that was lowered as many give up their places as are too many (I7)', () => {
+    const box = failed();
+    minutes(box, 2);
+    const active = () => box.runIds.filter((runId) => box.run(runId).admitted && box.run(runId).phase !== 'ended');
+    expect(active()).toHaveLength(3);
+    box.deploy(minutely({ maxActiveRuns: 2 }));
+    box.clear(null, { runId: runOf(box, 0) });
+    expect(active()).toHaveLength(2);
+    expect(active()).toContain(runOf(box, 0));
+    for (let i = 0; i < 8; i++) finish(wait(box));
+    expect(box.runIds.map((runId) => box.run(runId).outcome)).toEqual(Array(4).fill('succeeded'));
+  });
+
+  test('also where runs of the schedule wait until the dag has no active one (I7, I29)', () => {
+    const box = failed({ schedule: every('* * * * *', { missed: 'all', ifRunning: 'queue_all' }) });
+    minutes(box, 1);
+    const admitted = () => box.runIds.map((runId) => box.run(runId).admitted);
+    expect(admitted()).toEqual([true, true, false]);
+    box.clear(null, { runId: runOf(box, 0) });
+    expect(admitted()).toEqual([true, false, false]);
+    for (let i = 0; i < 6; i++) finish(wait(box));
+    expect(box.runIds.map((runId) => box.run(runId).outcome)).toEqual(Array(3).fill('succeeded'));
+  });
+
   test('and keeps it while it has something else to do', () => {
     const spec = dag([task('load', [], PAST), task('other')], { schedule: MINUTELY, maxActiveRuns: 1 });
     const box = scenario({ dag: spec });

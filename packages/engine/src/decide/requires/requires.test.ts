@@ -81,6 +81,25 @@ describe('when it is not met in time', () => {
   });
 });
 
+describe('the time that it waits is a span, whatever the clock is set to (I53)', () => {
+  test.each(['-2h', '2h'] as const)('set by %s while its owner lives', (leap) => {
+    const box = minute(pair({ unmet: 'fail', waitMs: 20_000 }));
+    const [runId] = runsOf(box, 'report');
+    box.leap(leap).advance('15s', [box.worker()]);
+    expect(box.run(runId).phase).toBe('open');
+    box.advance('6s', [box.worker()]);
+    expect(box.run(runId)).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+
+  test('a new owner whose clock is behind gives it no more than the whole of it', () => {
+    const box = minute(pair({ unmet: 'fail', waitMs: 20_000 }));
+    const [runId] = runsOf(box, 'report');
+    box.advance('15s', [box.worker()]);
+    box.leap('-2h').killOwner().advance('21s', [box.worker()]);
+    expect(box.run(runId)).toMatchObject({ phase: 'ended', outcome: 'failed' });
+  });
+});
+
 test('within a time: success of before the window counts for so long', () => {
   const box = pair({ requires: [{ dag: 'load', withinMs: 90_000 }] });
   minute(box);

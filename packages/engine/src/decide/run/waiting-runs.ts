@@ -35,24 +35,46 @@ export function admitWaiting(recorder: Recorder, dag: Dag): void {
     else recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
   }
   for (const runId of held) dag.waitingRuns.push(runId);
-  if (state.past.isUsed && !dag.hasRoomForRun()) makeRoom(recorder, dag);
+  if (!state.past.isUsed) return;
+  // Whoever was given a place may do nothing but wait for one that has none.
+  for (let swaps = 0; swaps < HELD_PASSED && !recorder.isFull() && makeRoom(recorder, dag); swaps++);
 }
 
 /**
- * The dag is full of runs, one of which does nothing but wait for one that waits to be admitted, such as a failed one that was
- * cleared. It gives that one its place: neither would go on otherwise.
+ * A run waits to be admitted, and active runs do nothing but wait for it, such as for a failed one that was cleared. They give it
+ * their places: none of them would go on otherwise. Never more than one place is needed, unless the limit was lowered, or the run must
+ * have the dag for itself. Answers false when there is no such run.
  */
-function makeRoom(recorder: Recorder, dag: Dag): void {
+function makeRoom(recorder: Recorder, dag: Dag): boolean {
   const { state } = recorder;
+  const { maxActiveRuns } = dag.current.spec;
   for (const runId of dag.waitingRuns.first(HELD_PASSED)) {
     const run = state.runs.find(runId);
     if (run < 0 || state.runs.phase[run] !== OPEN || state.runs.has(run, ADMITTED)) continue;
-    const idle = [...(waitersFor(state, run) ?? [])].find((waiter) => isIdle(state, waiter));
-    if (idle === undefined) continue;
-    recorder.record({ kind: 'RunYielded', runId: state.runs.id[idle]!, at: state.now });
+    const mostBeside = mustWait(state, run) ? 0 : (maxActiveRuns ?? Number.POSITIVE_INFINITY) - 1;
+    const tooMany = dag.activeRuns - mostBeside;
+    if (tooMany <= 0) continue;
+    const idle = idleBehind(state, run, tooMany);
+    if (idle.length < tooMany) continue;
+    for (const one of idle) recorder.record({ kind: 'RunYielded', runId: state.runs.id[one]!, at: state.now });
     recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
-    return;
+    return true;
   }
+  return false;
+}
+
+/** Active runs that do nothing but wait for this one, or for another of them; up to so many. */
+function idleBehind(state: State, run: RunRow, most: number): readonly RunRow[] {
+  const found = new Set<RunRow>();
+  const stack = [run];
+  for (let one = stack.pop(); one !== undefined && found.size < most; one = stack.pop()) {
+    for (const waiter of waitersFor(state, one) ?? []) {
+      if (found.size === most || found.has(waiter) || !isIdle(state, waiter)) continue;
+      found.add(waiter);
+      stack.push(waiter);
+    }
+  }
+  return [...found];
 }
 
 /** It is for a window of a schedule whose runs wait until the dag has no active one. */

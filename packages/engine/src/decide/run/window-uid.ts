@@ -23,9 +23,14 @@ const FIRST = 1;
  * of a dag has the uids that it had when a dag could have only one.
  */
 export function uidOfWindow(shard: ShardNo, { dagId, scheduleNo }: ScheduleRef, firesAt: Instant): RunUid {
-  const which = scheduleNo === FIRST ? [dagId, firesAt] : [dagId, firesAt, scheduleNo];
-  const [seed = 0, ...parts] = which;
-  return makeRunUid(shard, firesAt, bitsOf(48, seed, ...parts, 11), bitsOf(26, seed, ...parts, 12));
+  return scheduleNo === FIRST
+    ? makeRunUid(shard, firesAt, bitsOf(48, dagId, firesAt, 11), bitsOf(26, dagId, firesAt, 12))
+    : makeRunUid(
+        shard,
+        firesAt,
+        bitsOf(48, dagId, firesAt, scheduleNo, 11),
+        bitsOf(26, dagId, firesAt, scheduleNo, 12),
+      );
 }
 
 /** The uid of a scheduled run is made from its window and nothing else: so it tells whether it is one, and of which. */

@@ -21,13 +21,13 @@ const COUNTED = 1_000;
 /** How many wall times that a clock change removed are recorded one by one. Of a longer gap only the first are recorded. */
 const GAPS_RECORDED = 100;
 
-/** Decides what is due. Answers false when the step is full and more is left; what was done stays done. */
-export function decideDueWindows(recorder: Recorder, schedule: Schedule): boolean {
+/** Decides what is due, while there is room in the step. Answers false when more is left; what was done stays done. */
+export function decideDueWindows(recorder: Recorder, schedule: Schedule, hasRoom: () => boolean): boolean {
   if (isDelayedRun(schedule)) {
     beginDelayedRun(recorder, schedule);
     return true;
   }
-  const isDone = decideWhile(recorder, schedule, { by: 'firesAt', hasRoom: () => !recorder.isFull() });
+  const isDone = decideWhile(recorder, schedule, { by: 'firesAt', hasRoom });
   if (isDone) watchSchedule(recorder.state, schedule);
   return isDone;
 }

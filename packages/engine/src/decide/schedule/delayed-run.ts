@@ -24,7 +24,7 @@ export function timeFault({ state }: Recorder, at: Instant): string | null {
   return at < state.now - JUST_PASSED_MS ? 'that time has passed' : null;
 }
 
-export interface NewDelayedRun {
+interface NewDelayedRun {
   readonly uid: RunUid;
   readonly at: Instant;
   readonly params: string | null;

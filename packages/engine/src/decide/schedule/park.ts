@@ -15,6 +15,8 @@ import type { Recorder } from '../recorder.ts';
 
 /** How many schedules one step takes in. */
 const PER_STEP = 1_000;
+/** A row that is parked is written to all indexes, 20 µs each. */
+const PARKED_PER_STEP = 500;
 /** The version of zone data that never changes. */
 const FIXED = '';
 
@@ -23,6 +25,21 @@ export function dueAtOfNew(recorder: Recorder, stored: Omit<StoredSchedule, 'due
   const dueAt = dueAtOf(recorder.state, makeSchedule({ ...stored, dueAt: null }));
   stampZones(recorder, stored.shard, stored.spec, dueAt);
   return dueAt;
+}
+
+/**
+ * Stores when schedules whose windows were decided are due again. Not while other windows are due: those come first, and a due time
+ * of the past is as good until then, for it means that the schedule must be looked at. A few per step, so that other work goes on.
+ */
+export function parkDecided(recorder: Recorder): void {
+  const { toPark } = recorder.state.schedules;
+  let left = PARKED_PER_STEP;
+  for (const schedule of toPark) {
+    if (left === 0 || recorder.isFull()) return;
+    toPark.delete(schedule);
+    parkIfFar(recorder, schedule);
+    left -= 1;
+  }
 }
 
 /** After its windows are decided, or after it was fetched: it leaves memory unless it is due soon. */
@@ -50,8 +67,8 @@ function park(recorder: Recorder, schedule: Schedule, dueAt: Instant | null): vo
 /** Before a due time is stored that depends on zone data, the shard says on which. */
 function stampZones(recorder: Recorder, shard: ShardNo, spec: ScheduleSpec, dueAt: Instant | null): void {
   const { state } = recorder;
-  if (dueAt === null || dueAt === RESIDENT || zoneOf(spec) === null) return;
-  if (state.shards.get(shard)?.zoneVersion !== null) return;
+  if (dueAt === null || dueAt === RESIDENT || state.shards.get(shard)?.zoneVersion !== null) return;
+  if (zoneOf(spec) === null) return;
   recorder.record({ kind: 'ZonesApplied', shard, version: zoneVersion(state), at: state.now });
 }
 

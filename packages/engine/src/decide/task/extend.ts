@@ -8,7 +8,6 @@ import { progressAt } from '../../tables/attempt/watch.ts';
 import { withAttempt } from '../../tables/speculative/notes.ts';
 import type { State } from '../../tables/state.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
-import { notesOf } from '../../tables/task/task-notes.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import { runDueAt } from '../../tables/timer/run-timers.ts';
 import type { Recorder } from '../recorder.ts';
@@ -59,10 +58,9 @@ function makesProgress(state: State, attempt: AttemptSlot): boolean {
 
 function latestEnd(state: State, attempt: AttemptSlot): number {
   const slot = state.attempts.task[attempt]!;
-  const { timeoutMs, totalTimeoutMs } = taskSpecOf(state, slot);
+  const { timeoutMs } = taskSpecOf(state, slot);
   const ownAt = state.attempts.claimedMono[attempt]! + (timeoutMs ?? 0) + MAX_EXTENSION_MS;
-  const { firstAt } = notesOf(state, slot);
-  const totalMs = totalTimeoutMs === undefined || firstAt === undefined ? null : firstAt + totalTimeoutMs - state.now;
-  const totalAt = totalMs === null ? ownAt : state.mono + Math.min(totalMs, totalTimeoutMs!);
+  // What its timers go by, whatever the clock has been set to since.
+  const totalAt = state.tasks.totalDueAt.get(slot) ?? ownAt;
   return Math.min(ownAt, totalAt, runDueAt(state, state.tasks.run[slot]!) ?? ownAt);
 }

@@ -246,6 +246,13 @@ describe('more time for a running attempt', () => {
     expect(box.extend(box.claim('job'), 10 ** 12)).toEqual({ ok: true, kind: 'extended', leftMs: expected });
   });
 
+  test.each(['5h', '-5h'] as Span[])('is cut there also after the clock has leapt by %s (I41)', (leap) => {
+    const box = scenario({ dag: job({ ...spec, totalTimeoutMs: 40 * S }) });
+    const attempt = box.claim('job');
+    box.advance('5s', [attempt.worker]).leap(leap);
+    expect(box.extend(attempt, 10 ** 12)).toEqual({ ok: true, kind: 'extended', leftMs: 35 * S });
+  });
+
   test('is refused without progress, to a stale claim, and while the run is closing', () => {
     const box = scenario({ dag: job({ ...spec, timeoutMs: 3_600 * S }) });
     const attempt = box.claim('job');

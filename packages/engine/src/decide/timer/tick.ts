@@ -27,7 +27,7 @@ import type { Recorder } from '../recorder.ts';
 import { checkRequirements } from '../requires/check-requires.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
 import { removeIfOver } from '../schedule/over.ts';
-import { isMoveDue, nextWalkAt, parkIfFar } from '../schedule/park.ts';
+import { isMoveDue, nextWalkAt, parkDecided } from '../schedule/park.ts';
 import { releaseHeld } from '../trigger/release-held.ts';
 import { isCurrentRetry } from './dead-timers.ts';
 import { fireAttemptTimer } from './fire-attempt-timer.ts';
@@ -57,7 +57,7 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
 } {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
-  const isDue = isBackfillDue(state) || isMoveDue(state);
+  const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
   const waits = soonest(soonest(pastDue(state), state.requires.next()), state.untold.next());
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
   const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), nextExpectedAt(state));
@@ -68,38 +68,62 @@ function soonest(a: number | null, b: number | null): number | null {
   return a === null ? b : b === null ? a : Math.min(a, b);
 }
 
+/** Windows are due, or the due times of some that were are to be stored: the next step goes on with it. */
+export function hasWindowWork(state: State): boolean {
+  return isWindowDue(state) || state.schedules.toPark.size > 0;
+}
+
+function isWindowDue({ windows, now }: State): boolean {
+  return (windows.firstAt() ?? Number.POSITIVE_INFINITY) <= now;
+}
+
 /** The schedules with windows that are due now, as many as a step decides at most. */
 export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly Schedule[] {
-  const { windows, now, settings } = state;
-  if ((windows.firstAt() ?? Number.POSITIVE_INFINITY) > now) return [];
+  const { windows, now } = state;
+  if (!isWindowDue(state)) return [];
   return windows
-    .due(now, settings.changesPerStep)
+    .due(now, windowShare(state))
     .filter(isLive)
     .map(({ schedule }) => schedule);
 }
 
+/**
+ * How many changes of a step are for windows. The rest is for work that is there already: a step that windows could fill would start
+ * no task while a hundred thousand of them are due, and be long.
+ */
+function windowShare({ settings }: State): number {
+  return Math.ceil(settings.changesPerStep * WINDOW_SHARE);
+}
+
+const WINDOW_SHARE = 0.25;
+/** So many schedules may wait for a moment without due windows; beyond, their due times are stored all the same (I73). */
+const MOST_TO_PARK = 200_000;
+
 function openWindows(recorder: Recorder): void {
   const { state } = recorder;
+  const full = recorder.changes.length + windowShare(state);
+  const hasRoom = () => recorder.changes.length < full && !recorder.isFull();
   // No timer of a run is to blame for what a schedule does.
   state.currentRun = null;
   for (let next = state.windows.peek(state.now); next !== undefined; next = state.windows.peek(state.now)) {
-    if (recorder.isFull()) return;
+    if (!hasRoom()) break;
     const { schedule } = next;
     const isWatched = isLive(next);
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
-    if (isWatched && state.dags.get(schedule.dagId) === undefined) return;
+    if (isWatched && state.dags.get(schedule.dagId) === undefined) break;
     state.windows.pop();
     if (!isWatched) continue;
     state.currentSchedule = schedule;
-    if (!decideDueWindows(recorder, schedule)) {
+    if (!decideDueWindows(recorder, schedule, hasRoom)) {
       // The step is full: it goes on with the window that is next.
       watchSchedule(state, schedule);
       break;
     }
     removeIfOver(recorder, schedule);
-    parkIfFar(recorder, schedule);
+    if (state.schedules.get(schedule.id) === schedule) state.schedules.toPark.add(schedule);
   }
   state.currentSchedule = null;
+  if (!isWindowDue(state) || state.schedules.toPark.size > MOST_TO_PARK) parkDecided(recorder);
 }
 
 function fireTimer(recorder: Recorder, timer: Timer): void {

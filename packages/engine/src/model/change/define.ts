@@ -23,7 +23,7 @@ export interface ChangeEvent<Name extends string = string> {
 /** An instant as events show it: the engine itself knows no calendar. */
 export type ShowInstant = (at: Instant | null) => string | null;
 
-export type ChangeRecord<Kind extends string, F extends Fields> = { readonly kind: Kind } & RecordOf<F>;
+type ChangeRecord<Kind extends string, F extends Fields> = { readonly kind: Kind } & RecordOf<F>;
 
 interface Properties<C, Rows, EventName extends string> {
   /** The kind's number in the journal: never changed, never used again. */

@@ -10,7 +10,7 @@ type UntilFault =
   | { readonly fault: 'closes'; readonly kind: string };
 
 /** Null when a run of the dag may go up to there: an ordinary task, or a group of some. */
-export function untilFault(spec: DagSpec, until: string): UntilFault | null {
+function untilFault(spec: DagSpec, until: string): UntilFault | null {
   const found = spec.tasks.find(({ name }) => name === until);
   if (found === undefined) {
     if (targetsOf(spec, until).length > 0) return null;

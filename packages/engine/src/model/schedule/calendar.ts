@@ -51,7 +51,7 @@ export function isOpen({ weekdays, excluded, only }: Calendar, dayNo: number): b
 }
 
 /** The first open day at or after this one; null when there is none within forty years. */
-export function nextOpenDay(calendar: Calendar, dayNo: number): number | null {
+function nextOpenDay(calendar: Calendar, dayNo: number): number | null {
   const first = calendar.only === null ? dayNo : calendar.only.seek(dayNo);
   if (first === null) return null;
   let day = first;

@@ -87,6 +87,8 @@ function addItem(
 
   if (base === '*') {
     if (step === undefined || step === 1) set.any = true;
+    // All years are no set of 230 numbers: nearly every expression has them.
+    if (set.any && isYear(spec)) return undefined;
     return addRange(spec, set, spec.min, spec.max, step ?? 1);
   }
   if (base === 'H' || base.startsWith('H(')) return addSpread(spec, set, base, at, step, seed);

@@ -15,6 +15,7 @@
 import { type FieldSet, parseField } from './cron-parse.ts';
 import type { Cron, CronProblem, ParsedCron } from './cron-type.ts';
 import { type FieldSpec, isProblem, problem, quote } from './cron-values.ts';
+import { parsedOnce } from './parsed-once.ts';
 
 export { nextWindow, removedWindows } from './zone.ts';
 
@@ -51,6 +52,10 @@ const whole = 'expression';
  * the same seed falls on the same place for ever.
  */
 export function parseCron(expression: string, spreadSeed?: string): ParsedCron {
+  return parsedOnce(expression, () => parse(expression, spreadSeed));
+}
+
+function parse(expression: string, spreadSeed: string | undefined): ParsedCron {
   const fault = findForeign(expression);
   if (fault !== undefined) return { ok: false, problem: fault };
   const named = takeZone(splitWords(expression));

@@ -66,7 +66,7 @@ export class DaySet {
   }
 }
 
-export interface DayFault {
+interface DayFault {
   /** Which entry of the list; undefined when it is about all of it. */
   readonly index?: number;
   readonly message: string;

@@ -8,7 +8,7 @@ import type { Timetable } from './timetable.ts';
 import { removedWindows } from './zone.ts';
 import { type ZoneReader, type ZoneSource, ZoneUnknown, zoneReader } from './zone-source.ts';
 
-export interface RemovedWindow {
+interface RemovedWindow {
   /** `2027-03-14T02:30:00` */
   readonly wallTime: string;
   /** When the clock went forward over it. */

@@ -3,7 +3,7 @@ import type { Instant } from '../ids.ts';
 
 export const UNMET_POLICIES = ['skip', 'fail', 'run'] as const;
 /** What becomes of a run whose requirements are not met in time: it is cancelled, it fails, or it runs and is told. */
-export type UnmetPolicy = (typeof UNMET_POLICIES)[number];
+type UnmetPolicy = (typeof UNMET_POLICIES)[number];
 
 /** A run of this dag, of the same tenant, has succeeded: within a time, or for the same window. Exactly one of the two. */
 export interface Requirement {

@@ -3,7 +3,7 @@
 import type { RequirementPolicy } from './requirement.ts';
 
 /** Runs none of the missed windows, only the newest, or the newest up to `missedLimit`. */
-export type MissedPolicy = 'skip' | 'most_recent' | 'catchup';
+type MissedPolicy = 'skip' | 'most_recent' | 'catchup';
 /** The words of versions before: stored schedules have them. */
 type OldMissedPolicy = 'latest' | 'all';
 

@@ -9,7 +9,7 @@ import type { SchedulePolicy } from './schedule-policy.ts';
 export type TimePoint = Instant | string;
 
 export const WEEKDAYS = ['SUN', 'MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT'] as const;
-export type Weekday = (typeof WEEKDAYS)[number];
+type Weekday = (typeof WEEKDAYS)[number];
 
 /** When a schedule fires. What happens to windows that are missed is not part of this. */
 export interface TimetableSpec {

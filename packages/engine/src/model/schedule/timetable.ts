@@ -31,7 +31,7 @@ export interface Timetable {
   readonly seed: string;
 }
 
-export type CompiledTimetable = { readonly ok: true; readonly timetable: Timetable } | FaultOf;
+type CompiledTimetable = { readonly ok: true; readonly timetable: Timetable } | FaultOf;
 
 const DEFAULT_ZONE = 'UTC';
 const CRONS_LIMIT = 20;

@@ -60,7 +60,7 @@ export function windowsBetween(
 
 /**
  * The last nominal time before this instant, whatever the limit; null when there is none. The data interval of a window goes
- * from the one before it to its own. Looks back over growing spans, then halves the one that holds it: a few dozen looks.
+ * from the one before it to its own. Looks back over growing spans, then halves the one that holds it: a few dozen looks, where the first guess is wrong.
  */
 export function previousWindow(timetable: Timetable, before: Instant, zoneData: ZoneSource): Instant | null {
   return ask(timetable, zoneData, (zones) => {
@@ -69,6 +69,8 @@ export function previousWindow(timetable: Timetable, before: Instant, zoneData: 
       const at = nextNominal(timetable, after, zones);
       return at !== null && at < before ? at : null;
     };
+    const regular = regularlyBefore(timetable, before, zones, next);
+    if (regular !== null && regular > earliest) return regular as Instant;
     // All that comes after `high` is too late; something before `before` comes after `low`.
     let high: number = before;
     let [spanMs, low] = [1_000, next(Math.max(earliest, before - 1_001))];
@@ -86,6 +88,19 @@ export function previousWindow(timetable: Timetable, before: Instant, zoneData: 
     }
     return low as Instant;
   });
+}
+
+/** Most schedules have as much time before a window as after it: that is worth a look before the search. */
+function regularlyBefore(
+  timetable: Timetable,
+  before: number,
+  zones: ZoneReader,
+  next: (after: number) => number | null,
+): number | null {
+  const following = nextNominal(timetable, before, zones);
+  if (following === null) return null;
+  const found = next(before - (following - before) - 1);
+  return found !== null && next(found) === null ? found : null;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { WordList } from '../change/words.ts';
 import type { Instant, ShardNo } from '../ids.ts';
 
 /** How a value is kept. */
-export type ColumnCoding =
+type ColumnCoding =
   | { readonly as: 'int16' | 'int32' | 'int64' | 'text' | 'uuid' | 'flag' | 'json' }
   /** The number of a word in its list. */
   | { readonly as: 'word'; readonly list: WordList<string> };

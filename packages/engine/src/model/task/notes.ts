@@ -8,7 +8,7 @@ import type { AttemptNo, Fence, Instant, WorkerId } from '../ids.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 /** The speculative attempt of a task, as its notes keep it until the task is claimed again. */
-export interface SpeculativeNote {
+interface SpeculativeNote {
   /** 0 for one that came back without having begun: its number was not used (I26). */
   readonly attemptNo: AttemptNo;
   readonly fence: Fence;

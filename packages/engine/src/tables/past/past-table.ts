@@ -4,7 +4,7 @@
  */
 import type { Instant, RunRow } from '../../model/ids.ts';
 
-export interface PastHold {
+interface PastHold {
   /** The window that it waits for, and its name in memory; null until it is known. */
   readonly waitsFor: { readonly name: string; readonly at: Instant } | null;
   /** Numbers, in the spec, of the tasks that wait. Never empty. */

@@ -35,7 +35,7 @@ export function lookAgainLater(state: State, run: RunRow): void {
 }
 
 /** The window of the schedule that the run is of. */
-export function nameOfWindow({ runs }: State, run: RunRow, at: Instant): string {
+function nameOfWindow({ runs }: State, run: RunRow, at: Instant): string {
   const scheduleNo = runs.scheduleNos.get(run) ?? FIRST_SCHEDULE;
   return windowName(scheduleIdOf({ dagId: runs.versionOf(run).dag.id, scheduleNo }), at);
 }

@@ -5,11 +5,12 @@
 import { RESIDENT } from '../../model/change/schedule.ts';
 import { type DagId, type Instant, MAX_SCHEDULE_NO, type ScheduleNo } from '../../model/ids.ts';
 import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
-import { zoneOf } from '../../model/schedule/zone-of.ts';
 import type { DueCursor } from '../../model/stored.ts';
 import type { State } from '../state.ts';
 import type { Schedule } from './schedule.ts';
 import { nextOf } from './watch-schedule.ts';
+
+const UTC = 'UTC';
 
 /** After all that is due at this instant. */
 export function endOfInstant(dueAt: Instant): DueCursor {
@@ -21,8 +22,8 @@ export function dueAtOf(state: State, schedule: Schedule): Instant | null {
   // Its runs that wait ask for its policy whenever another run ends (I7).
   if (waitsForOthers(schedule.spec)) return RESIDENT;
   if (schedule.paused || schedule.fault !== null) return null;
-  const zone = zoneOf(schedule.spec);
-  if (zone !== null && state.settings.isZoneSure?.(zone) === false) return RESIDENT;
+  const zone = schedule.timetable?.zone ?? UTC;
+  if (zone !== UTC && state.settings.isZoneSure?.(zone) === false) return RESIDENT;
   // How late it fires by the jitter of the cluster is not stored: that may be lowered meanwhile.
   const isLateByDefault = schedule.spec.jitterMs === undefined && (state.settings.defaultJitterMs?.() ?? 0) > 0;
   if (schedule.watch !== null && !isLateByDefault) return schedule.watch.at as Instant;
@@ -30,7 +31,7 @@ export function dueAtOf(state: State, schedule: Schedule): Instant | null {
 }
 
 /** It is not needed in memory: the walk over due schedules has not come to its place yet, and will fetch it there. */
-export function isFar({ shards }: State, { dueAt, shard, dagId, scheduleNo }: Schedule): boolean {
+function isFar({ shards }: State, { dueAt, shard, dagId, scheduleNo }: Schedule): boolean {
   if (dueAt === null) return true;
   const { nearAfter } = shards.get(shard)!;
   if (dueAt !== nearAfter.dueAt) return dueAt > nearAfter.dueAt;

@@ -7,6 +7,8 @@ export class ScheduleTable {
   private readonly byDag = new Map<DagId, Map<string, Schedule>>();
   /** Those that may leave memory. */
   readonly idle = new Set<Schedule>();
+  /** Those whose windows are decided, and whose next due time is not stored yet: see `park.ts`. */
+  readonly toPark = new Set<Schedule>();
 
   get size(): number {
     return this.byId.size;
@@ -54,6 +56,7 @@ export class ScheduleTable {
   private leave(schedule: Schedule): void {
     schedule.watch = null;
     this.idle.delete(schedule);
+    this.toPark.delete(schedule);
   }
 
   drop(shards: ReadonlySet<ShardNo>): void {

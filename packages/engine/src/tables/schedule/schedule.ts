@@ -1,5 +1,5 @@
 /** A schedule in the working set: which windows are decided, and when the next one is due. */
-import { assert } from '../../model/assert.ts';
+import { BrokenInvariant } from '../../model/assert.ts';
 import { DEFAULT_SCHEDULE } from '../../model/change/schedule.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import { type DagId, type Instant, type ScheduleId, scheduleIdOf } from '../../model/ids.ts';
@@ -34,7 +34,7 @@ export interface Watch {
 export function makeSchedule(stored: StoredSchedule): Schedule {
   if (stored.fault !== null) return withoutTimetable(stored);
   const compiled = compileTimetable(stored.spec, spreadSeedOf(stored));
-  assert(compiled.ok, `a stored schedule compiles: ${describeTiming(stored.spec)}`);
+  if (!compiled.ok) throw new BrokenInvariant(`a stored schedule compiles: ${describeTiming(stored.spec)}`);
   return {
     ...stored,
     id: scheduleIdOf(stored),

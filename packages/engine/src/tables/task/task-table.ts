@@ -68,6 +68,8 @@ export class TaskTable {
   readonly notes = new Map<TaskSlot, TaskNotes>();
   /** When their time in the queue is over, on the clock that never jumps. */
   readonly queueDueAt = new Map<TaskSlot, number>();
+  /** When the whole time of a task is over, on the clock that never jumps; only where that is limited, from its first claim on. */
+  readonly totalDueAt = new Map<TaskSlot, number>();
   /** When the backoff of a closing task is over, on the same clock. */
   readonly backoffDueAt = new Map<TaskSlot, number>();
 
@@ -97,7 +99,7 @@ export class TaskTable {
 
   release(base: TaskSlot, length: number): void {
     for (let slot = base; slot < base + length; slot++) this.run[slot] = NO_RUN;
-    for (const kept of [this.notes, this.queueDueAt, this.backoffDueAt]) {
+    for (const kept of [this.notes, this.queueDueAt, this.totalDueAt, this.backoffDueAt]) {
       if (kept.size > 0) for (let slot = base; slot < base + length; slot++) kept.delete(slot);
     }
     const room = roomFor(length);

@@ -4,7 +4,7 @@
  * two say exactly; how much of it is over, a new owner can only guess by its own clock, and never takes for more than all of it
  * (I40, I41, I53).
  */
-export interface StoredWait {
+interface StoredWait {
   readonly from: number;
   readonly until: number;
 }

@@ -46,7 +46,7 @@ export function watchTotal(state: State, slot: TaskSlot): void {
   const { totalTimeoutMs } = taskSpecOf(state, slot);
   const since = totalSince(state, slot);
   if (totalTimeoutMs === undefined || since === undefined) return;
-  push(state, slot, 'total', leftMs(state, since, totalTimeoutMs), since);
+  state.tasks.totalDueAt.set(slot, push(state, slot, 'total', leftMs(state, since, totalTimeoutMs), since));
 }
 
 /** Since when the time of the whole task counts; undefined before its first claim. */

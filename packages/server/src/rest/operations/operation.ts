@@ -19,8 +19,9 @@ export interface Operation {
   readonly query?: z.ZodObject;
   /** A POST that stores nothing: what it asks about needs a body. */
   readonly isRead?: true;
-  /** A schema for JSON; `bytes` for what goes as it is. */
-  readonly body?: z.ZodType | 'bytes';
+  /** A schema for JSON; `bytes` for what goes as it is; `lines` for one JSON value per line, of the schema `line`. */
+  readonly body?: z.ZodType | 'bytes' | 'lines';
+  readonly line?: z.ZodType;
   /** An example of the body, for the page of docs. */
   readonly example?: unknown;
   readonly status: number;

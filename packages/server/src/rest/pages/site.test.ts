@@ -60,6 +60,8 @@ test.each([
   expect([answer.body, answer.headers['content-encoding']]).toEqual([body, encoding]);
   expect(answer.headers['cache-control']).toBe('private, max-age=31536000, immutable');
   expect(answer.headers.vary).toBe('accept-encoding');
+  // It may run as a worker, which asks the server for logs.
+  expect(answer.headers['content-security-policy']).toMatch(/^default-src 'none'; .*; connect-src 'self'$/);
 });
 
 test('a file that is no part of the site is not sent, whatever the path', async () => {

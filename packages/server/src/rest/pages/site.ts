@@ -6,9 +6,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SITE_POLICY } from '../headers.ts';
+import { SCRIPT_POLICY, SITE_POLICY } from '../headers.ts';
 
-export interface SiteFile {
+interface SiteFile {
   readonly type: string;
   readonly plain: Buffer;
   /** Written by the build, for what gets smaller by it. */
@@ -71,6 +71,7 @@ export function sendSitePage(request: FastifyRequest, reply: FastifyReply, file:
 }
 
 export function sendAsset(request: FastifyRequest, reply: FastifyReply, file: SiteFile): FastifyReply {
+  if (file.type === TYPES['.js']) reply.header('content-security-policy', SCRIPT_POLICY);
   return sendFile(request, reply.header('cache-control', A_YEAR), file);
 }
 

@@ -26,7 +26,7 @@ export interface RestPorts {
 }
 
 /** The context of a call, apart from its message. */
-export interface CallContext {
+interface CallContext {
   readonly metadata: Metadata;
   getPeer(): string;
 }

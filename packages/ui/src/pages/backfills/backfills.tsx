@@ -1,15 +1,17 @@
 /** Backfills and how far they are. */
-import type { BackfillPage, BackfillView } from '@signalbox/protocol';
+import type { BackfillView } from '@signalbox/protocol';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ChangeButton, Confirm, OpenButton, useReason } from '../../actions/change.tsx';
+import { ChangeButton, Confirm, OpenButton } from '../../actions/change.tsx';
 import { post, seg } from '../../api/client.ts';
 import { backfillPagesQuery } from '../../api/queries.ts';
+import { DagLink } from '../../parts/dag-link.tsx';
 import { CheckField } from '../../parts/field.tsx';
 import { actorName, count, plural } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
-import { Card, Empty, Failed, Page } from '../../parts/page.tsx';
+import { Card, Empty, Page } from '../../parts/page.tsx';
+import { Paged } from '../../parts/paged.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { BackfillDialog } from './backfill-dialog.tsx';
 
@@ -29,64 +31,51 @@ export function BackfillsPage() {
 /** Of one dag, where they can be started, or of all. */
 export function Backfills({ dag }: { readonly dag?: string }) {
   const pages = useInfiniteQuery(backfillPagesQuery(dag));
-  const items = pages.data?.pages.flatMap(({ items: list }: BackfillPage) => list);
   const start = dag !== undefined && (
     <OpenButton dialog={(onClose) => <BackfillDialog dag={dag} onClose={onClose} />}>New backfill …</OpenButton>
   );
   return (
     <Card {...(dag === undefined ? {} : { title: 'Backfills', side: start })} flush>
-      {items === undefined ? (
-        pages.error === null ? (
-          <div className="loading">Loading …</div>
-        ) : (
-          <Failed error={pages.error} />
-        )
-      ) : items.length === 0 ? (
-        <Empty title="No backfill yet.">
-          {dag === undefined ? (
-            <span>
-              Open a <Link to="/dags">DAG</Link> that has a schedule, and its tab Backfills.
-            </span>
-          ) : (
-            <span>Start one to create runs for past windows: missing, failed or all.</span>
-          )}
-        </Empty>
-      ) : (
-        <div className="scroll-x">
-          <table className="list stacked">
-            <thead>
-              <tr>
-                <th>State</th>
-                {dag === undefined && <th>DAG</th>}
-                <th>Range</th>
-                <th>Progress</th>
-                <th className="hide-narrow">Started</th>
-                <th>
-                  <span className="visually-hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((backfill) => (
-                <Row key={backfill.id} backfill={backfill} withDag={dag === undefined} />
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {pages.hasNextPage && (
-        <div className="card-foot">
-          <button
-            type="button"
-            className="button small"
-            disabled={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-          >
-            Older backfills
-          </button>
-        </div>
-      )}
+      <Paged query={pages} more="Older backfills" empty={<None isOfDag={dag !== undefined} />}>
+        {(items) => (
+          <div className="scroll-x">
+            <table className="list stacked">
+              <thead>
+                <tr>
+                  <th>State</th>
+                  {dag === undefined && <th>DAG</th>}
+                  <th>Range</th>
+                  <th>Progress</th>
+                  <th className="hide-narrow">Started</th>
+                  <th>
+                    <span className="visually-hidden">Actions</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((backfill) => (
+                  <Row key={backfill.id} backfill={backfill} withDag={dag === undefined} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Paged>
     </Card>
+  );
+}
+
+function None({ isOfDag }: { readonly isOfDag: boolean }) {
+  return (
+    <Empty title="No backfill yet.">
+      {isOfDag ? (
+        <span>Start one to create runs for past windows: missing, failed or all.</span>
+      ) : (
+        <span>
+          Open a <Link to="/dags">DAG</Link> that has a schedule, and its tab Backfills.
+        </span>
+      )}
+    </Empty>
   );
 }
 
@@ -109,9 +98,7 @@ function Row({ backfill, withDag }: { readonly backfill: BackfillView; readonly 
       </td>
       {withDag && (
         <td>
-          <Link to="/dags/$name" params={{ name: dag }} search={{ tab: 'backfills' } as never} className="name-link">
-            {dag}
-          </Link>
+          <DagLink name={dag} tab="backfills" />
         </td>
       )}
       <td>
@@ -172,8 +159,6 @@ function Progress({ backfill: { id, windows, decided, created, skipped, runs } }
 
 function Actions({ backfill }: { readonly backfill: BackfillView }) {
   const { id, dag, state } = backfill;
-  const [isAsking, setAsking] = useState(false);
-  const reason = useReason();
   if (state !== 'running' && state !== 'paused') return null;
   const path = `/v1/backfills/${seg(id)}`;
   const verb = state === 'running' ? 'Pause' : 'Resume';
@@ -189,17 +174,13 @@ function Actions({ backfill }: { readonly backfill: BackfillView }) {
       >
         <Icon name={state === 'running' ? 'pause' : 'play'} size={13} />
       </ChangeButton>
-      <button
-        type="button"
+      <OpenButton
+        label={`Cancel the backfill of ${dag}`}
         className="button small danger"
-        disabled={reason !== undefined}
-        title={reason}
-        aria-label={`Cancel the backfill of ${dag}`}
-        onClick={() => setAsking(true)}
+        dialog={(onClose) => <CancelDialog path={path} onClose={onClose} />}
       >
         Cancel …
-      </button>
-      {isAsking && <CancelDialog path={path} onClose={() => setAsking(false)} />}
+      </OpenButton>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 /** What changed between two texts, line by line. */
-export interface DiffLine {
+interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed';
   readonly text: string;
   /** Number in the newer text, or in the older one for what was removed. */

@@ -4,6 +4,11 @@ import { span } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Card } from '../../parts/page.tsx';
 
+const PAST = {
+  task: 'waits until the same task of the run before has succeeded',
+  downstream: 'waits until the same task of the run before, and the tasks directly downstream of it, have succeeded',
+} as const;
+
 const spanOf = (ms: number | null | undefined): string | null => (ms == null ? null : span(ms));
 
 function memoryText({ memoryBytes, onResource }: TaskSpecView['limits']): string | null {
@@ -25,6 +30,7 @@ export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecV
     ['Needs', task.needs.length === 0 ? null : task.needs.join(', ')],
     ['Rule', task.rule],
     ['Condition', task.when],
+    ['Depends on the past', task.past === null ? null : PAST[task.past]],
     ['Group', task.group],
     ['Role', task.role === 'task' ? null : task.role],
     ['Runs the DAG', task.child?.dag ?? null],

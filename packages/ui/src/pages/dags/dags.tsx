@@ -2,10 +2,11 @@ import type { DagLabels } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { anyDagQuery, STATS_DAYS } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
+import { ShowFilter, useShown } from '../../parts/filters.tsx';
 import { count, plural } from '../../parts/format.ts';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
-import { type DagFilter, dagLabelsQuery, dagNamesQuery } from './chunks.ts';
+import { type DagFilter, dagChunkQuery, dagLabelsQuery, dagNamesQuery } from './chunks.ts';
 import { DagRow } from './dag-row.tsx';
 import './dags.css';
 
@@ -19,16 +20,19 @@ const FILTERS = [
 const ROW = 58;
 
 export function DagsPage() {
-  const [{ q, show = 'all', tag, owner }, change] = useSearchState();
+  const [{ q, tag, owner }, change] = useSearchState();
+  const show = useShown('show', FILTERS);
   const filter: DagFilter = {
     q: q === '' ? undefined : q,
-    show: FILTERS.some(([key]) => key === show) && show !== 'all' ? show : undefined,
+    show: show === 'all' ? undefined : show,
     tag,
     owner,
   };
   const names = useQuery(dagNamesQuery(filter));
-  const labels = useQuery(dagLabelsQuery()).data;
-  const isEmpty = useQuery(anyDagQuery()).data === false;
+  // The first rows come beside the names; what else there is comes after both.
+  const isShown = useQuery(dagChunkQuery(filter, undefined)).data !== undefined && names.data !== undefined;
+  const labels = useQuery({ ...dagLabelsQuery(), enabled: isShown }).data;
+  const isEmpty = useQuery({ ...anyDagQuery(), enabled: names.data?.length === 0 }).data === false;
   return (
     <Page title="DAGs">
       <div className="toolbar">
@@ -40,18 +44,7 @@ export function DagsPage() {
           value={q ?? ''}
           onChange={(event) => change({ q: event.target.value })}
         />
-        <div className="segmented" role="group" aria-label="Which DAGs">
-          {FILTERS.map(([key, label]) => (
-            <button
-              key={key}
-              type="button"
-              aria-pressed={show === key}
-              onClick={() => change({ show: key === 'all' ? undefined : key })}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
+        <ShowFilter name="show" label="Which DAGs" choices={FILTERS} />
         <LabelFilter
           label="Tag"
           all="All tags"

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { deadLetterGroupsQuery, deadLettersQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { useRights } from '../../api/session.tsx';
+import { DagLink } from '../../parts/dag-link.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { count, plural, shortId } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
@@ -152,9 +153,7 @@ function LetterTable({ filter }: { readonly filter: DeadLetterFilter }) {
               {items.map((letter) => (
                 <tr key={letter.id}>
                   <td>
-                    <Link to="/dags/$name" params={{ name: letter.dag }}>
-                      {letter.dag}
-                    </Link>
+                    <DagLink name={letter.dag} className="" />
                   </td>
                   <td>
                     <Link

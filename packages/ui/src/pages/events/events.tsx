@@ -6,6 +6,7 @@ import { useEffect, useState } from 'react';
 import { withQuery } from '../../api/client.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { LiveStream, type StreamState } from '../../live/stream.ts';
+import { DagLink } from '../../parts/dag-link.tsx';
 import { shortId } from '../../parts/format.ts';
 import { Time } from '../../parts/now.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
@@ -96,11 +97,7 @@ function Row({ event }: { readonly event: Shown }) {
         {kind}
       </span>
       <span role="cell" className="truncate">
-        {dag !== null && (
-          <Link to="/dags/$name" params={{ name: dag }}>
-            {dag}
-          </Link>
-        )}
+        {dag !== null && <DagLink name={dag} className="" />}
         {run !== null && (
           <>
             {' '}

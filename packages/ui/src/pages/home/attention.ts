@@ -12,7 +12,7 @@ import type {
 } from '@signalbox/protocol';
 import { bytes, plural, span } from '../../parts/format.ts';
 
-export interface Attention {
+interface Attention {
   readonly key: string;
   readonly tone: 'bad' | 'warn';
   readonly text: string;

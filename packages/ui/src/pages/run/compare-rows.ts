@@ -1,7 +1,7 @@
 /** What differs between two runs, task by task. */
 import type { TaskRow } from './model.ts';
 
-export interface ComparedTask {
+interface ComparedTask {
   readonly name: string;
   readonly state: string | null;
   readonly otherState: string | null;
@@ -10,7 +10,7 @@ export interface ComparedTask {
   readonly differenceMs: number | null;
 }
 
-export interface Divergence {
+interface Divergence {
   readonly name: string;
   readonly state: string;
   readonly otherState: string;

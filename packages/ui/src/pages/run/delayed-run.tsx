@@ -3,6 +3,7 @@ import type { RunColumns } from '@signalbox/protocol';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ConfirmButton } from '../../actions/change.tsx';
 import { post, seg } from '../../api/client.ts';
+import { DagCrumbs, dagWord } from '../../parts/dag-link.tsx';
 import { actorName, shortId } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Ago, Time } from '../../parts/now.tsx';
@@ -13,16 +14,8 @@ export function DelayedRun({ run }: { readonly run: RunColumns }) {
   const navigate = useNavigate();
   return (
     <Page
-      name={`${run.dag} ${shortId(run.id)}`}
-      crumbs={
-        <>
-          <Link to="/dags">DAGs</Link> /{' '}
-          <Link to="/dags/$name" params={{ name: run.dag }}>
-            {run.dag}
-          </Link>{' '}
-          /
-        </>
-      }
+      name={`${dagWord(run.dag)} ${shortId(run.id)}`}
+      crumbs={<DagCrumbs dag={run.dag} />}
       title={
         <>
           Run <span className="mono">{shortId(run.id)}</span> <State state="scheduled" />

@@ -20,6 +20,7 @@ import { countStates, isIdle, rowsOf, type TaskRow } from './model.ts';
 import { TaskTable } from './task-table.tsx';
 import { type Happening, timelineOf } from './timeline.ts';
 import './run.css';
+import { DagCrumbs, dagWord } from '../../parts/dag-link.tsx';
 
 const RunGraph = lazy(async () => ({ default: (await import('./run-graph.tsx')).RunGraph }));
 const RunLog = lazy(async () => ({ default: (await import('../../log/run-log.tsx')).RunLog }));
@@ -61,16 +62,8 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
   const zone = useQuery({ ...dagQuery(run.dag), enabled: run.window !== null }).data?.schedule?.zone;
   return (
     <Page
-      name={`${run.dag} ${shortId(run.id)}`}
-      crumbs={
-        <>
-          <Link to="/dags">DAGs</Link> /{' '}
-          <Link to="/dags/$name" params={{ name: run.dag }}>
-            {run.dag}
-          </Link>{' '}
-          /
-        </>
-      }
+      name={`${dagWord(run.dag)} ${shortId(run.id)}`}
+      crumbs={<DagCrumbs dag={run.dag} />}
       title={
         <>
           Run <span className="mono">{shortId(run.id)}</span> <State state={state} />
@@ -123,6 +116,12 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
         <div className="notice warn" role="status">
           <StateIcon state="waiting" />
           <span>{run.why.message}</span>
+        </div>
+      )}
+      {run.unmet !== undefined && run.unmet.length > 0 && (
+        <div className="notice warn" role="status">
+          <StateIcon state="skipped" />
+          <span>What its schedule requires had not succeeded in time: {run.unmet.join(', ')}.</span>
         </div>
       )}
       {run.closingFailed.length > 0 && (

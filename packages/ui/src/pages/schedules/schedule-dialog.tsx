@@ -7,6 +7,7 @@ import { post, put, seg } from '../../api/client.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { CheckField, ChoiceField, TextField } from '../../parts/field.tsx';
 import { Explained } from '../../parts/toasts.tsx';
+import { viewerZone, Zones } from '../../parts/zones.tsx';
 import { Firings } from './firings.tsx';
 import { formOf, NEW_SCHEDULE, readSchedule, type ScheduleBody, type ScheduleForm } from './schedule-form.ts';
 
@@ -28,7 +29,18 @@ const IF_RUNNING = {
   queue_all: 'waits, however many do',
   cancel_running: 'starts, and the active runs are cancelled',
 } as const;
+const UNMET = { skip: 'is cancelled', fail: 'fails', run: 'runs anyway' } as const;
 const PRIORITIES = { '': 'as the DAG', critical: 'critical', high: 'high', normal: 'normal', low: 'low' } as const;
+
+/** Fields that are written by hand. */
+type TextKey = { [Key in keyof ScheduleForm]: string extends ScheduleForm[Key] ? Key : never }[keyof ScheduleForm];
+
+/** What binds a field to the form. */
+interface Bound<T> {
+  readonly value: T;
+  readonly onChange: (value: T) => void;
+  readonly fault?: string | undefined;
+}
 
 export function ScheduleDialog({ dag, schedule, onClose }: ScheduleDialogProps) {
   const [name, setName] = useState(schedule?.name ?? '');
@@ -38,6 +50,11 @@ export function ScheduleDialog({ dag, schedule, onClose }: ScheduleDialogProps) 
   const set = (change: Partial<ScheduleForm>) => setForm((known) => ({ ...known, ...change }));
   const read = readSchedule(form);
   const faults: Partial<Record<keyof ScheduleForm, string>> = 'faults' in read ? read.faults : {};
+  const choice = <Key extends keyof ScheduleForm>(key: Key): Bound<ScheduleForm[Key]> => ({
+    value: form[key],
+    onChange: (value) => set({ [key]: value }),
+  });
+  const text = (key: TextKey) => ({ ...choice(key), fault: faults[key] });
   const path = `/v1/dags/${seg(dag)}/schedules`;
   const save = useChange(
     {
@@ -78,127 +95,66 @@ export function ScheduleDialog({ dag, schedule, onClose }: ScheduleDialogProps) 
         {schedule === undefined && (
           <TextField label="Name" value={name} onChange={setName} placeholder="morning" hint="Unique within the DAG." />
         )}
-        <ChoiceField label="Fires" value={form.kind} choices={KINDS} onChange={(kind) => set({ kind })} />
-        <Times form={form} set={set} faults={faults} />
-        <TextField
-          label="Zone"
-          value={form.zone}
-          onChange={(zone) => set({ zone })}
-          hint="Such as Europe/Berlin."
-          list="zones"
-        />
+        <ChoiceField label="Fires" choices={KINDS} {...choice('kind')} />
+        <Times kind={form.kind} text={text} lines={form.cron.split('\n').length} />
+        <TextField label="Zone" hint="Such as Europe/Berlin." list="zones" {...text('zone')} />
       </div>
       <Zones />
       <details className="more-fields">
         <summary>Range, calendar and clock changes</summary>
         <div className="form-grid">
-          <TextField
-            label="Not before"
-            value={form.start}
-            onChange={(start) => set({ start })}
-            placeholder="2027-01-01T00:00:00Z"
-          />
-          <TextField
-            label="Not after"
-            value={form.end}
-            onChange={(end) => set({ end })}
-            placeholder="2027-12-31T23:59:59Z"
-          />
-          <TextField
-            label="Firings in all"
-            value={form.limit}
-            onChange={(limit) => set({ limit })}
-            fault={faults.limit}
-            placeholder="no limit"
-          />
+          <TextField label="Not before" placeholder="2027-01-01T00:00:00Z" {...text('start')} />
+          <TextField label="Not after" placeholder="2027-12-31T23:59:59Z" {...text('end')} />
+          <TextField label="Firings in all" placeholder="no limit" {...text('limit')} />
           <TextField
             label="Jitter"
-            value={form.jitter}
-            onChange={(jitter) => set({ jitter })}
             placeholder="5m"
             hint="Each firing is late by less than this."
+            {...text('jitter')}
           />
-          <TextField
-            label="Only on"
-            value={form.weekdays}
-            onChange={(weekdays) => set({ weekdays })}
-            placeholder="MON TUE WED THU FRI"
-          />
-          <TextField
-            label="Not on these days"
-            value={form.exclude}
-            onChange={(exclude) => set({ exclude })}
-            placeholder="12-25 2027-04-05/2027-04-09"
-          />
-          <TextField
-            label="Only on these days"
-            value={form.only}
-            onChange={(only) => set({ only })}
-            placeholder="2027-01-15"
-          />
-          <ChoiceField
-            label="A time that a clock change removes"
-            value={form.gap}
-            choices={GAPS}
-            onChange={(gap) => set({ gap })}
-          />
-          <ChoiceField
-            label="A time that comes twice fires"
-            value={form.overlap}
-            choices={OVERLAPS}
-            onChange={(overlap) => set({ overlap })}
-          />
+          <TextField label="Only on" placeholder="MON TUE WED THU FRI" {...text('weekdays')} />
+          <TextField label="Not on these days" placeholder="12-25 2027-04-05/2027-04-09" {...text('exclude')} />
+          <TextField label="Only on these days" placeholder="2027-01-15" {...text('only')} />
+          <ChoiceField label="A time that a clock change removes" choices={GAPS} {...choice('gap')} />
+          <ChoiceField label="A time that comes twice fires" choices={OVERLAPS} {...choice('overlap')} />
+        </div>
+      </details>
+      <details className="more-fields">
+        <summary>What it requires of other DAGs</summary>
+        <TextField
+          label="Must have succeeded before"
+          rows={2}
+          isMono
+          placeholder={'orders within 6h\nrates same window'}
+          hint="One DAG a line. Within: a run of it has succeeded in that time. Same window: its run for the same planned time has."
+          {...text('requires')}
+        />
+        <div className="form-grid">
+          <TextField label="Waits for them" placeholder="not at all" hint="Such as 2h." {...text('wait')} />
+          <ChoiceField label="If they have not by then, the run" choices={UNMET} {...choice('unmet')} />
         </div>
       </details>
       <details className="more-fields">
         <summary>What happens to firings, and params of the runs</summary>
         <div className="form-grid">
-          <ChoiceField
-            label="While the DAG has active runs, a firing"
-            value={form.ifRunning}
-            choices={IF_RUNNING}
-            onChange={(ifRunning) => set({ ifRunning })}
-          />
-          <ChoiceField
-            label="Firings that were missed"
-            value={form.missed}
-            choices={MISSED}
-            onChange={(missed) => set({ missed })}
-          />
-          <TextField
-            label="Missed ones at most"
-            value={form.missedLimit}
-            onChange={(missedLimit) => set({ missedLimit })}
-            fault={faults.missedLimit}
-          />
-          <TextField
-            label="Missed ones not older than"
-            value={form.missedMaxAge}
-            onChange={(missedMaxAge) => set({ missedMaxAge })}
-            placeholder="6h"
-          />
-          <TextField
-            label="Must start within"
-            value={form.startWithin}
-            onChange={(startWithin) => set({ startWithin })}
-            placeholder="10m"
-            hint="Else it is skipped."
-          />
+          <ChoiceField label="While the DAG has active runs, a firing" choices={IF_RUNNING} {...choice('ifRunning')} />
+          <ChoiceField label="Firings that were missed" choices={MISSED} {...choice('missed')} />
+          <TextField label="Missed ones at most" {...text('missedLimit')} />
+          <TextField label="Missed ones not older than" placeholder="6h" {...text('missedMaxAge')} />
+          <TextField label="Must start within" placeholder="10m" hint="Else it is skipped." {...text('startWithin')} />
           <ChoiceField
             label="Priority"
-            value={form.priority as keyof typeof PRIORITIES}
             choices={PRIORITIES}
-            onChange={(priority) => set({ priority })}
+            {...choice('priority')}
+            value={form.priority as keyof typeof PRIORITIES}
           />
         </div>
         <TextField
           label="Params as JSON"
-          value={form.params}
-          onChange={(params) => set({ params })}
-          fault={faults.params}
           rows={3}
           isMono
           placeholder="Leave empty for the defaults of the DAG"
+          {...text('params')}
         />
         {schedule === undefined && (
           <CheckField label="Also run once now" checked={form.runNow} onChange={(runNow) => set({ runNow })} />
@@ -211,55 +167,41 @@ export function ScheduleDialog({ dag, schedule, onClose }: ScheduleDialogProps) 
 }
 
 interface TimesProps {
-  readonly form: ScheduleForm;
-  readonly set: (change: Partial<ScheduleForm>) => void;
-  readonly faults: Partial<Record<keyof ScheduleForm, string>>;
+  readonly kind: ScheduleForm['kind'];
+  readonly text: (key: TextKey) => Bound<string>;
+  /** Of the cron field. */
+  readonly lines: number;
 }
 
-function Times({ form, set, faults }: TimesProps) {
-  switch (form.kind) {
+function Times({ kind, text, lines }: TimesProps) {
+  switch (kind) {
     case 'cron':
       return (
         <TextField
           label="Cron"
-          value={form.cron}
-          onChange={(cron) => set({ cron })}
-          fault={faults.cron}
-          rows={Math.max(1, form.cron.split('\n').length)}
+          rows={lines}
           isMono
           hint="Minute, hour, day, month, weekday. One expression a line."
+          {...text('cron')}
         />
       );
     case 'every':
       return (
         <>
-          <TextField
-            label="Every"
-            value={form.every}
-            onChange={(every) => set({ every })}
-            fault={faults.every}
-            placeholder="15m"
-          />
-          <TextField
-            label="Counted from"
-            value={form.anchor}
-            onChange={(anchor) => set({ anchor })}
-            placeholder="2027-01-01T00:00:00Z"
-          />
-          <TextField label="Shifted by" value={form.phase} onChange={(phase) => set({ phase })} placeholder="5m" />
+          <TextField label="Every" placeholder="15m" {...text('every')} />
+          <TextField label="Counted from" placeholder="2027-01-01T00:00:00Z" {...text('anchor')} />
+          <TextField label="Shifted by" placeholder="5m" {...text('phase')} />
         </>
       );
     default:
       return (
         <TextField
           label="Times"
-          value={form.at}
-          onChange={(at) => set({ at })}
-          fault={faults.at}
           rows={3}
           isMono
           placeholder="2027-01-01T09:00:00Z"
           hint="One a line. Without an offset it is a time in the zone."
+          {...text('at')}
         />
       );
   }
@@ -310,17 +252,4 @@ function useRested<T>(value: T): T {
     return () => clearTimeout(timer);
   }, [value]);
   return rested;
-}
-
-const viewerZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
-
-function Zones() {
-  const zones = typeof Intl.supportedValuesOf === 'function' ? Intl.supportedValuesOf('timeZone') : [];
-  return (
-    <datalist id="zones">
-      {['UTC', ...zones].map((zone) => (
-        <option key={zone} value={zone} />
-      ))}
-    </datalist>
-  );
 }

@@ -36,6 +36,23 @@ test.each([
     },
     { missedMaxAge: '1d', priority: 'high', calendar: { weekdays: ['MON', 'TUE'], exclude: ['12-24/01-01'] } },
   ],
+  [
+    {
+      ...{ fires: '', cron: '0 6 * * *', ...PLAIN, ifRunning: 'allow', waitMs: 7_200_000, unmet: 'fail' },
+      requires: [
+        { dag: 'orders', withinMs: 21_600_000 },
+        { dag: 'rates', window: 'same' },
+      ],
+    },
+    {
+      requires: [
+        { dag: 'orders', within: '6h' },
+        { dag: 'rates', window: 'same' },
+      ],
+      wait: '2h',
+      unmet: 'fail',
+    },
+  ],
 ] as const)('a schedule that was read back means the same: %j', (settings, expected) => {
   const read = readSchedule(formOf(settings as unknown as ScheduleSettings));
   expect(read).toEqual({ body: expect.objectContaining(expected) });
@@ -47,6 +64,7 @@ test.each([
   [{ kind: 'every', every: '' }, { every: 'is required' }],
   [{ limit: 'many' }, { limit: 'must be a whole number' }],
   [{ params: '[1]' }, { params: 'must be a JSON object' }],
+  [{ requires: 'orders' }, { requires: '"orders" must be such as "orders within 6h" or "rates same window"' }],
 ] as const)('%j is refused with %j', (change, faults) => {
   expect(readSchedule({ ...NEW_SCHEDULE, ...change })).toEqual({ faults });
 });

@@ -1,7 +1,7 @@
 /** A schedule as the texts of a form, and back. What is wrong with a time, the server says in the preview. */
 import type { ScheduleSettings } from '@signalbox/protocol';
 
-export type ScheduleKind = 'cron' | 'every' | 'at';
+type ScheduleKind = 'cron' | 'every' | 'at';
 
 export interface ScheduleForm {
   readonly kind: ScheduleKind;
@@ -32,6 +32,10 @@ export interface ScheduleForm {
   /** JSON; empty for the defaults of the dag. */
   readonly params: string;
   readonly priority: string;
+  /** One a line: `orders within 6h`, `rates same window`. */
+  readonly requires: string;
+  readonly wait: string;
+  readonly unmet: NonNullable<ScheduleSettings['unmet']>;
 }
 
 export const NEW_SCHEDULE: ScheduleForm = {
@@ -59,10 +63,13 @@ export const NEW_SCHEDULE: ScheduleForm = {
   runNow: false,
   params: '',
   priority: '',
+  requires: '',
+  wait: '',
+  unmet: 'skip',
 };
 
 export type ScheduleBody = Readonly<Record<string, unknown>>;
-export type ReadSchedule =
+type ReadSchedule =
   | { readonly body: ScheduleBody }
   | { readonly faults: Readonly<Partial<Record<keyof ScheduleForm, string>>> };
 
@@ -114,9 +121,28 @@ export function readSchedule(form: ScheduleForm): ReadSchedule {
     ...(form.runNow ? { runNow: true } : {}),
     ...(params === undefined ? {} : { params }),
     ...given('priority'),
+    ...requirementsOf(form, (fault) => {
+      faults.requires = fault;
+    }),
   };
   return Object.keys(faults).length > 0 ? { faults } : { body };
 }
+
+function requirementsOf({ requires, wait, unmet }: ScheduleForm, report: (fault: string) => void): object {
+  const all = lines(requires);
+  if (all.length === 0) return {};
+  const read = all.map((line) => {
+    const [, dag, within] = /^(\S+)\s+(?:within\s+(\S+)|same\s+window)$/.exec(line) ?? [];
+    if (dag === undefined) report(`"${line}" must be such as "orders within 6h" or "rates same window"`);
+    return within === undefined ? { dag, window: 'same' } : { dag, within };
+  });
+  return { requires: read, ...(wait.trim() === '' ? {} : { wait: wait.trim() }), unmet };
+}
+
+type Requirement = NonNullable<ScheduleSettings['requires']>[number];
+/** As the form has it, and as people read it. */
+export const requirementText = ({ dag, withinMs }: Requirement): string =>
+  withinMs === undefined ? `${dag} same window` : `${dag} within ${spanText(withinMs)}`;
 
 function timesOf(
   form: ScheduleForm,
@@ -185,5 +211,8 @@ export function formOf(settings: ScheduleSettings): ScheduleForm {
     runNow: settings.runNow === true,
     params: settings.params === undefined ? '' : JSON.stringify(settings.params, null, 2),
     priority: settings.priority ?? '',
+    requires: (settings.requires ?? []).map(requirementText).join('\n'),
+    wait: spanText(settings.waitMs),
+    unmet: settings.unmet ?? 'skip',
   };
 }

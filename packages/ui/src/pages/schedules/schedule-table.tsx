@@ -3,6 +3,7 @@ import type { ListedSchedule } from '@signalbox/protocol';
 import { Link } from '@tanstack/react-router';
 import { ChangeButton, ConfirmButton, OpenButton } from '../../actions/change.tsx';
 import { post, remove, seg } from '../../api/client.ts';
+import { DagLink } from '../../parts/dag-link.tsx';
 import { actorName, count, span } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
@@ -66,9 +67,7 @@ function Row({ schedule, withDag, isChosen, onChoose }: RowProps) {
     <tr className={isChosen ? 'selected' : undefined}>
       {withDag && (
         <td>
-          <Link to="/dags/$name" params={{ name: dag }} search={{ tab: 'schedules' } as never} className="name-link">
-            {dag}
-          </Link>
+          <DagLink name={dag} tab="schedules" />
         </td>
       )}
       <td>
@@ -97,6 +96,7 @@ function Row({ schedule, withDag, isChosen, onChoose }: RowProps) {
           {zone}
           {schedule.jitterMs !== undefined && `, jitter up to ${span(schedule.jitterMs)}`}
         </div>
+        {schedule.requires !== undefined && <Requires schedule={schedule} />}
       </td>
       <td>
         {paused ? (
@@ -123,6 +123,26 @@ function Row({ schedule, withDag, isChosen, onChoose }: RowProps) {
         <Actions schedule={schedule} />
       </td>
     </tr>
+  );
+}
+
+const UNMET = { skip: 'else the run is cancelled', fail: 'else the run fails', run: 'else it runs anyway' } as const;
+
+/** Which DAGs must have succeeded, each with a link. */
+function Requires({ schedule: { requires = [], waitMs, unmet = 'skip' } }: { readonly schedule: ListedSchedule }) {
+  return (
+    <div className="small soft">
+      Requires{' '}
+      {requires.map(({ dag, withinMs }, at) => (
+        <span key={dag}>
+          {at > 0 && ', '}
+          <DagLink name={dag} className="" />{' '}
+          {withinMs === undefined ? 'of the same window' : `within ${span(withinMs)}`}
+        </span>
+      ))}
+      ; {waitMs === undefined ? '' : `waits up to ${span(waitMs)}, `}
+      {UNMET[unmet]}.
+    </div>
   );
 }
 

@@ -1,10 +1,11 @@
 /** All schedules, of all dags. */
-import type { SchedulePage } from '@signalbox/protocol';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { schedulePagesQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
-import { Card, Empty, Failed, Page } from '../../parts/page.tsx';
+import { ShowFilter, TextFilter, useShown } from '../../parts/filters.tsx';
+import { Card, Empty, Page } from '../../parts/page.tsx';
+import { Paged } from '../../parts/paged.tsx';
 import { ScheduleTable } from './schedule-table.tsx';
 
 const FILTERS = [
@@ -15,63 +16,31 @@ const FILTERS = [
 ] as const;
 
 export function SchedulesPage() {
-  const [{ show = 'all', dag }, change] = useSearchState();
+  const [{ dag }] = useSearchState();
+  const show = useShown('show', FILTERS);
   const filter = FILTERS.find(([key]) => key === show)?.[2] ?? {};
   const pages = useInfiniteQuery(schedulePagesQuery({ ...filter, dag }));
-  const items = pages.data?.pages.flatMap(({ items: list }: SchedulePage) => list);
   return (
     <Page title="Schedules" sub="A schedule creates runs of its DAG at planned times.">
       <div className="toolbar">
-        <input
-          type="search"
-          className="search"
-          placeholder="DAG, whole name  /"
-          aria-label="Only schedules of this DAG"
-          defaultValue={dag ?? ''}
-          onKeyDown={(event) => event.key === 'Enter' && change({ dag: event.currentTarget.value.trim() || undefined })}
-          onBlur={(event) => change({ dag: event.currentTarget.value.trim() || undefined })}
-        />
-        <div className="segmented" role="group" aria-label="Which schedules">
-          {FILTERS.map(([key, label]) => (
-            <button
-              key={key}
-              type="button"
-              aria-pressed={show === key}
-              onClick={() => change({ show: key === 'all' ? undefined : key })}
-            >
-              {label}
-            </button>
-          ))}
-        </div>
+        <TextFilter name="dag" label="Only schedules of this DAG" placeholder="DAG, whole name  /" />
+        <ShowFilter name="show" label="Which schedules" choices={FILTERS} />
       </div>
       <Card flush>
-        {items === undefined ? (
-          pages.error === null ? (
-            <div className="loading">Loading …</div>
-          ) : (
-            <Failed error={pages.error} />
-          )
-        ) : items.length === 0 ? (
-          <Empty title={show === 'all' && dag === undefined ? 'Nothing is scheduled.' : 'No schedule matches.'}>
-            <span>
-              Open a <Link to="/dags">DAG</Link> and create a schedule, or give its definition a <code>schedule</code>.
-            </span>
-          </Empty>
-        ) : (
-          <ScheduleTable schedules={items} withDag />
-        )}
-        {pages.hasNextPage && (
-          <div className="card-foot">
-            <button
-              type="button"
-              className="button small"
-              disabled={pages.isFetchingNextPage}
-              onClick={() => void pages.fetchNextPage()}
-            >
-              More schedules
-            </button>
-          </div>
-        )}
+        <Paged
+          query={pages}
+          more="More schedules"
+          empty={
+            <Empty title={show === 'all' && dag === undefined ? 'Nothing is scheduled.' : 'No schedule matches.'}>
+              <span>
+                Open a <Link to="/dags">DAG</Link> and create a schedule, or give its definition a <code>schedule</code>
+                .
+              </span>
+            </Empty>
+          }
+        >
+          {(items) => <ScheduleTable schedules={items} withDag />}
+        </Paged>
       </Card>
     </Page>
   );

@@ -1,12 +1,13 @@
 /** What became of planned times: the run, or why there is none. */
-import type { WindowPage, WindowView } from '@signalbox/protocol';
+import type { WindowView } from '@signalbox/protocol';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { windowPagesQuery } from '../../api/queries.ts';
-import { useSearchState } from '../../api/search-state.ts';
+import { ShowFilter, useShown } from '../../parts/filters.tsx';
 import { plural, shortId } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
-import { Card, Empty, Failed } from '../../parts/page.tsx';
+import { Card, Empty } from '../../parts/page.tsx';
+import { Paged } from '../../parts/paged.tsx';
 import { StateIcon } from '../../parts/state.tsx';
 
 const SKIPPED: Readonly<Record<NonNullable<WindowView['skipped']>, string>> = {
@@ -24,82 +25,69 @@ interface WindowsProps {
   readonly zone: string | undefined;
 }
 
+const FILTERS = [
+  ['all', 'All'],
+  ['skipped', 'Skipped'],
+] as const;
+
 export function Windows({ dag, schedule, zone }: WindowsProps) {
-  const [{ windows: only }, change] = useSearchState();
+  const only = useShown('windows', FILTERS);
   const pages = useInfiniteQuery(windowPagesQuery(dag, schedule));
-  const items = pages.data?.pages.flatMap(({ items: list }: WindowPage) => list);
-  const shown = items?.filter(({ skipped }) => only !== 'skipped' || skipped !== null);
   return (
     <Card
       title={schedule === undefined ? 'Past firings' : `Past firings of ${schedule}`}
-      side={
-        <div className="segmented" role="group" aria-label="Which firings">
-          {(['all', 'skipped'] as const).map((key) => (
-            <button
-              key={key}
-              type="button"
-              aria-pressed={(only ?? 'all') === key}
-              onClick={() => change({ windows: key === 'all' ? undefined : key })}
-            >
-              {key === 'all' ? 'All' : 'Skipped'}
-            </button>
-          ))}
-        </div>
-      }
+      side={<ShowFilter name="windows" label="Which firings" choices={FILTERS} />}
       flush
     >
-      {pages.error !== null && items === undefined && <Failed error={pages.error} />}
-      {shown === undefined ? (
-        pages.error === null && <div className="loading">Loading …</div>
-      ) : shown.length === 0 ? (
-        <Empty title={only === 'skipped' ? 'None of these was skipped.' : 'It has not fired yet.'} />
-      ) : (
-        <div className="scroll-x">
-          <table className="list">
-            <thead>
-              <tr>
-                <th>Planned for</th>
-                <th className="hide-phone">Schedule</th>
-                <th>Result</th>
-                <th className="hide-phone">Decided</th>
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((window) => (
-                <tr key={`${window.firesAt} ${window.wallTime ?? ''} ${window.schedule ?? ''}`}>
-                  <td>
-                    <Time at={window.firesAt} zone={zone} />
-                    {window.count > 1 && <span className="faint"> and {plural(window.count - 1, 'more')}</span>}
-                    {window.wallTime !== null && (
-                      <div className="small faint">{window.wallTime} by the clock there</div>
-                    )}
-                  </td>
-                  <td className="soft hide-phone">{window.schedule ?? <span className="faint">deleted</span>}</td>
-                  <td>
-                    <Result window={window} />
-                  </td>
-                  <td className="soft hide-phone">
-                    <Ago at={window.decidedAt} />
-                  </td>
+      <Paged
+        query={pages}
+        only={({ skipped }) => only === 'all' || skipped !== null}
+        more="Older firings"
+        empty={<Empty title={only === 'skipped' ? 'None of these was skipped.' : 'It has not fired yet.'} />}
+      >
+        {(windows) => (
+          <div className="scroll-x">
+            <table className="list">
+              <thead>
+                <tr>
+                  <th>Planned for</th>
+                  <th className="hide-phone">Schedule</th>
+                  <th>Result</th>
+                  <th className="hide-phone">Decided</th>
                 </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      )}
-      {pages.hasNextPage && (
-        <div className="card-foot">
-          <button
-            type="button"
-            className="button small"
-            disabled={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-          >
-            Older firings
-          </button>
-        </div>
-      )}
+              </thead>
+              <tbody>
+                {windows.map((window) => (
+                  <Row
+                    key={`${window.firesAt} ${window.wallTime ?? ''} ${window.schedule ?? ''}`}
+                    {...{ window, zone }}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Paged>
     </Card>
+  );
+}
+
+function Row({ window, zone }: { readonly window: WindowView; readonly zone: string | undefined }) {
+  return (
+    <tr>
+      <td>
+        <Time at={window.firesAt} zone={zone} />
+        {window.count > 1 && <span className="faint"> and {plural(window.count - 1, 'more', 'more')}</span>}
+        {window.wallTime !== null && <div className="small faint">{window.wallTime} by the clock there</div>}
+      </td>
+      <td className="soft hide-phone">{window.schedule ?? <span className="faint">deleted</span>}</td>
+      <td>
+        <Result window={window} />
+      </td>
+      <td className="soft hide-phone">
+        <Ago at={window.decidedAt} />
+      </td>
+    </tr>
   );
 }
 

@@ -8,6 +8,7 @@ import { ofRun } from '../../live/digest.ts';
 import { count } from '../../parts/format.ts';
 import { Took } from '../../parts/now.tsx';
 import { Card, Empty } from '../../parts/page.tsx';
+import { Paged } from '../../parts/paged.tsx';
 import { State, StateIcon } from '../../parts/state.tsx';
 import { lookOf, rankOf } from '../../parts/states.ts';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
@@ -33,7 +34,6 @@ export function Instances({ runId, task, counts }: InstancesProps) {
     getNextPageParam: ({ cursor }) => cursor,
     meta: { concern: ofRun(runId) },
   });
-  const rows = (pages.data?.pages ?? []).flatMap(({ items }) => items).filter(({ map }) => map.length > 0);
   const states = Object.entries(counts.states).sort(([a], [b]) => rankOf(a) - rankOf(b));
   return (
     <Card
@@ -55,49 +55,43 @@ export function Instances({ runId, task, counts }: InstancesProps) {
       }
       flush
     >
-      {rows.length === 0 ? (
-        <Empty title={pages.isPending ? 'Loading …' : 'No item yet.'} />
-      ) : (
-        <VirtualRows count={rows.length} height={ROW} label="Items">
-          {(index) => {
-            const row = rows[index];
-            if (row === undefined) return null;
-            return (
-              <div className="instance-row">
-                <Link
-                  to="/runs/$id/tasks/$task"
-                  params={{ id: runId, task: row.name }}
-                  className="name-link truncate"
-                  role="cell"
-                >
-                  {row.name}
-                </Link>
-                <span role="cell">
-                  <State state={row.state} />
-                </span>
-                <span role="cell" className="right">
-                  {row.attempt === 0 ? '–' : row.attempt}
-                </span>
-                <span role="cell" className="right">
-                  <Took from={row.startedAt ?? row.claimedAt} to={row.endedAt} />
-                </span>
-              </div>
-            );
-          }}
-        </VirtualRows>
-      )}
-      {pages.hasNextPage && (
-        <div className="card-foot">
-          <button
-            type="button"
-            className="button small"
-            disabled={pages.isFetchingNextPage}
-            onClick={() => void pages.fetchNextPage()}
-          >
-            More items
-          </button>
-        </div>
-      )}
+      <Paged
+        query={pages}
+        only={({ map }) => map.length > 0}
+        more="More items"
+        empty={<Empty title={only === undefined ? 'No item yet.' : 'No item is in this state.'} />}
+      >
+        {(rows) => (
+          <VirtualRows count={rows.length} height={ROW} label="Items">
+            {(index) => <Row runId={runId} row={rows[index]} />}
+          </VirtualRows>
+        )}
+      </Paged>
     </Card>
+  );
+}
+
+function Row({ runId, row }: { readonly runId: string; readonly row: TaskPage['items'][number] | undefined }) {
+  if (row === undefined) return null;
+  return (
+    <div className="instance-row">
+      <Link
+        to="/runs/$id/tasks/$task"
+        params={{ id: runId, task: row.name }}
+        className="name-link truncate"
+        role="cell"
+      >
+        {row.name}
+      </Link>
+      <span role="cell">
+        <State state={row.state} />
+      </span>
+      <span role="cell" className="right">
+        {row.attempt === 0 ? '–' : row.attempt}
+      </span>
+      <span role="cell" className="right">
+        <Took from={row.startedAt ?? row.claimedAt} to={row.endedAt} />
+      </span>
+    </div>
   );
 }

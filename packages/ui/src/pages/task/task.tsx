@@ -8,6 +8,7 @@ import { TaskActions } from '../../actions/task-actions.tsx';
 import { seg } from '../../api/client.ts';
 import { columnsQuery, shapeQuery, taskQuery, versionQuery, workersQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
+import { DagCrumbs } from '../../parts/dag-link.tsx';
 import { plural, shortId } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Time, Took, useNow } from '../../parts/now.tsx';
@@ -28,14 +29,7 @@ export function TaskPage() {
   const run = useQuery(columnsQuery(id)).data;
   const crumbs = (
     <>
-      {run !== undefined && (
-        <>
-          <Link to="/dags/$name" params={{ name: run.dag }}>
-            {run.dag}
-          </Link>{' '}
-          /
-        </>
-      )}{' '}
+      {run !== undefined && <DagCrumbs dag={run.dag} />}{' '}
       <Link to="/runs/$id" params={{ id }}>
         Run {shortId(id)}
       </Link>{' '}

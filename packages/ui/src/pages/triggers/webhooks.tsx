@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { ConfirmButton, OpenButton, Refused, useChange } from '../../actions/change.tsx';
 import { post, remove, seg } from '../../api/client.ts';
 import { webhooksQuery } from '../../api/queries.ts';
+import { DagLink } from '../../parts/dag-link.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { actorName } from '../../parts/format.ts';
@@ -72,14 +73,7 @@ function WebhookTable({ webhooks, withDag }: { readonly webhooks: readonly Webho
             <tr key={webhook.id}>
               {withDag && (
                 <td>
-                  <Link
-                    to="/dags/$name"
-                    params={{ name: webhook.dag }}
-                    search={{ tab: 'triggers' } as never}
-                    className="name-link"
-                  >
-                    {webhook.dag}
-                  </Link>
+                  <DagLink name={webhook.dag} tab="triggers" />
                 </td>
               )}
               <td className="mono webhook-path" title={addressOf(webhook)}>

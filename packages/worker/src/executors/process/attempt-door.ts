@@ -19,7 +19,7 @@ import { readSaid, type SaidFailure } from './said-failure.ts';
 const MOST_CONNECTIONS = 32;
 const MOST_BODY_BYTES = Math.max(MAX_CHECKPOINT_BYTES, MAX_OUTPUT_BYTES);
 
-export interface DoorParts {
+interface DoorParts {
   readonly requester: AttemptRequester;
   /** JSON text of the newest checkpoint; empty for none. */
   readonly checkpoint: () => string;

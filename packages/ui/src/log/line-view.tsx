@@ -1,0 +1,72 @@
+/** One line of a log: its colours, and what somebody looks for marked in it. */
+import type { ReactNode } from 'react';
+import { allZones } from '../parts/format.ts';
+import { type Piece, readAnsi } from './ansi.ts';
+import { type Line, wordsOf } from './lines.ts';
+
+export function LineView({
+  line,
+  wanted,
+  withTask,
+}: {
+  readonly line: Line;
+  readonly wanted: string;
+  readonly withTask: boolean;
+}) {
+  const { level, text } = wordsOf(line);
+  return (
+    <>
+      <span className={withTask ? 'log-no time' : 'log-no'}>{withTask ? clockOf(line.at) : line.no + 1}</span>
+      {withTask && (
+        <span className="log-task truncate" title={line.task}>
+          {line.task}
+        </span>
+      )}
+      {level !== null && <span className={`log-level ${level}`}>{level}</span>}
+      <span className={`log-text ${line.stream}`} title={allZones(line.at)}>
+        {readAnsi(text).map((piece, at) => (
+          // Pieces of a line never move.
+          <PieceView key={`${at} ${piece.text.length}`} piece={piece} wanted={wanted} />
+        ))}
+      </span>
+    </>
+  );
+}
+
+const clock = new Intl.DateTimeFormat(undefined, {
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hour12: false },
+} as Intl.DateTimeFormatOptions);
+/** In the viewer's zone. */
+const clockOf = (at: number): string => clock.format(at);
+
+const classOf = (prefix: string, colour: number | string | null): string =>
+  typeof colour === 'number' ? ` ${prefix}-${colour}` : '';
+
+function PieceView({ piece, wanted }: { readonly piece: Piece; readonly wanted: string }) {
+  const { text, colour, background, isBold, isDim } = piece;
+  const isPlain = colour === null && background === null && !isBold && !isDim;
+  const content = wanted === '' ? text : highlight(text, wanted);
+  if (isPlain) return <>{content}</>;
+  const style = {
+    ...(typeof colour === 'string' ? { color: colour } : {}),
+    ...(typeof background === 'string' ? { background } : {}),
+  };
+  const className = `${isBold ? 'bold' : ''}${isDim ? ' dim' : ''}${classOf('fg', colour)}${classOf('bg', background)}`;
+  return (
+    <span className={className} style={style}>
+      {content}
+    </span>
+  );
+}
+
+function highlight(text: string, wanted: string): ReactNode[] {
+  const parts: ReactNode[] = [];
+  const lower = text.toLowerCase();
+  let at = 0;
+  for (let hit = lower.indexOf(wanted); hit >= 0; hit = lower.indexOf(wanted, at)) {
+    parts.push(text.slice(at, hit), <mark key={hit}>{text.slice(hit, hit + wanted.length)}</mark>);
+    at = hit + wanted.length;
+  }
+  parts.push(text.slice(at));
+  return parts;
+}

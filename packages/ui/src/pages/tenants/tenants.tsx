@@ -1,0 +1,195 @@
+/** The tenants of an installation, for those who run it. */
+import type { TenantView } from '@signalbox/protocol';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ChangeButton, ConfirmButton, OpenButton } from '../../actions/change.tsx';
+import { post, remove, seg } from '../../api/client.ts';
+import { tenantPagesQuery } from '../../api/queries.ts';
+import { useRights } from '../../api/session.tsx';
+import { TextField } from '../../parts/field.tsx';
+import { ShowFilter, useShown } from '../../parts/filters.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+import { actorName } from '../../parts/format.ts';
+import { Ago } from '../../parts/now.tsx';
+import { Card, Empty, Page } from '../../parts/page.tsx';
+import { Paged } from '../../parts/paged.tsx';
+import { TenantDialog } from './tenant-dialog.tsx';
+
+const FILTERS = [
+  ['current', 'Current'],
+  ['all', 'With deleted ones'],
+] as const;
+export const TOUCHED = ['tenants'];
+
+export function TenantsPage() {
+  const { mayRunInstallation } = useRights();
+  const show = useShown('show', FILTERS);
+  const pages = useInfiniteQuery({ ...tenantPagesQuery(show === 'all'), enabled: mayRunInstallation });
+  return (
+    <Page
+      title="Tenants"
+      sub="Teams that share this installation. They see nothing of each other, and share busy workers by their weights."
+      actions={
+        mayRunInstallation && (
+          <OpenButton needs="admin" className="button primary" dialog={(onClose) => <TenantDialog onClose={onClose} />}>
+            New tenant …
+          </OpenButton>
+        )
+      }
+    >
+      {mayRunInstallation ? (
+        <>
+          <div className="toolbar">
+            <ShowFilter name="show" label="Which tenants" choices={FILTERS} />
+          </div>
+          <Card flush>
+            <Paged query={pages} more="More tenants" empty={<Empty title="No tenants." />}>
+              {(tenants) => <TenantTable tenants={tenants} />}
+            </Paged>
+          </Card>
+        </>
+      ) : (
+        <Card>
+          <Empty title="Only admins of the tenant that runs the installation see this page." />
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+const LOOKS: Readonly<Record<TenantView['state'], string>> = {
+  active: 'chip ok',
+  suspended: 'chip warn',
+  deleted: 'chip',
+};
+
+function TenantTable({ tenants }: { readonly tenants: readonly TenantView[] }) {
+  const all = tenants.filter(({ state }) => state === 'active').reduce((sum, { weight }) => sum + weight, 0);
+  return (
+    <div className="scroll-x">
+      <table className="list stacked">
+        <thead>
+          <tr>
+            <th>Tenant</th>
+            <th>State</th>
+            <th className="right">Weight</th>
+            <th>Default priority</th>
+            <th className="hide-narrow">Created</th>
+            <th>
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {tenants.map((tenant) => (
+            <tr key={tenant.name}>
+              <td>
+                <b>{tenant.name}</b>
+                {tenant.critical && (
+                  <div className="small faint">
+                    may use the priority <i>critical</i>
+                  </div>
+                )}
+              </td>
+              <td>
+                <span className={LOOKS[tenant.state]}>{tenant.state}</span>
+                {tenant.reason !== null && <div className="small soft">{tenant.reason}</div>}
+              </td>
+              <td className="right" title="Its share of busy workers while all active tenants wait for them">
+                {tenant.weight}
+                {tenant.state === 'active' && all > 0 && (
+                  <div className="small faint">{Math.round((100 * tenant.weight) / all)} %</div>
+                )}
+              </td>
+              <td>{tenant.defaultPriority}</td>
+              <td className="soft nowrap hide-narrow">
+                <Ago at={tenant.createdAt} /> {tenant.createdBy !== '' && `by ${actorName(tenant.createdBy)}`}
+              </td>
+              <td>
+                <Actions tenant={tenant} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Actions({ tenant }: { readonly tenant: TenantView }) {
+  const { name, state } = tenant;
+  const path = `/v1/tenants/${seg(name)}`;
+  return (
+    <div className="row row-actions">
+      <OpenButton
+        needs="admin"
+        label={`Settings of ${name}`}
+        dialog={(onClose) => <TenantDialog tenant={tenant} onClose={onClose} />}
+      >
+        Settings …
+      </OpenButton>
+      {state === 'active' ? (
+        <OpenButton
+          needs="admin"
+          label={`Suspend ${name}`}
+          dialog={(onClose) => <SuspendDialog name={name} path={path} onClose={onClose} />}
+        >
+          Suspend …
+        </OpenButton>
+      ) : (
+        <ChangeButton
+          needs="admin"
+          label={`Resume ${name}`}
+          run={() => post(`${path}/resume`)}
+          done={`The tenant ${name} goes on.`}
+          touches={TOUCHED}
+        >
+          Resume
+        </ChangeButton>
+      )}
+      {state !== 'deleted' && (
+        <ConfirmButton
+          needs="admin"
+          button="Delete …"
+          label={`Delete ${name}`}
+          title={`Delete the tenant ${name}`}
+          verb="Delete the tenant"
+          change={{ run: () => remove(path), done: `The tenant ${name} is deleted.`, touches: TOUCHED }}
+        >
+          <p>
+            None of its tasks start, and its tokens stop working. Its data stays until its retention ends; until then it
+            can be resumed. Its name stays taken.
+          </p>
+        </ConfirmButton>
+      )}
+    </div>
+  );
+}
+
+interface SuspendProps {
+  readonly name: string;
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+function SuspendDialog({ name, path, onClose }: SuspendProps) {
+  const [reason, setReason] = useState('');
+  return (
+    <FormDialog
+      title={`Suspend ${name}`}
+      verb="Suspend"
+      onClose={onClose}
+      change={{
+        run: () => post(`${path}/suspend`, reason.trim() === '' ? {} : { reason: reason.trim() }),
+        done: `The tenant ${name} is suspended.`,
+        touches: TOUCHED,
+      }}
+    >
+      <p>
+        None of its tasks start and its changes are refused, until it is resumed. It can still read. Tasks that run
+        finish; runs that its schedules create wait.
+      </p>
+      <TextField label="Reason" value={reason} onChange={setReason} hint="Shown to those whose requests are refused." />
+    </FormDialog>
+  );
+}
