@@ -33,6 +33,7 @@ export type { ClusterSettings } from './queries/settings.ts';
 export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { StoredTenant, TenantChange, TenantRule } from './queries/tenants.ts';
 export type { NodeRow, VersionSummary } from './queries/versions.ts';
+export type { WatchedFile } from './queries/watched-files.ts';
 export type { NewWebhook, SecretRef, StoredWebhook } from './queries/webhooks.ts';
 export type { ClusterZones } from './queries/zones.ts';
 export * from './queries.ts';

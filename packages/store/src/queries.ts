@@ -109,6 +109,7 @@ import {
   tenantOfRun,
 } from './queries/tenants.ts';
 import { findVersion, listNodes, listVersions } from './queries/versions.ts';
+import { dropWatchedFiles, keepWatchedFiles, listWatchedFiles, type WatchedFile } from './queries/watched-files.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -188,6 +189,9 @@ export class Queries {
   listExpectations = (tenantId: TenantId, dag: string | null) => listExpectations(this.#database, tenantId, dag);
   listMissedEvents = (limit: number) => listMissedEvents(this.#database, limit);
   deleteMissedEvent = (key: MissedEventRow['key']) => deleteMissedEvent(this.#database, key);
+  listWatchedFiles = (folder: string) => listWatchedFiles(this.#database, folder);
+  keepWatchedFiles = (folder: string, files: readonly WatchedFile[]) => keepWatchedFiles(this.#database, folder, files);
+  dropWatchedFiles = (folder: string, paths: readonly string[]) => dropWatchedFiles(this.#database, folder, paths);
   listAssets = (tenantId: TenantId, list: ListAssets) => listAssets(this.#database, tenantId, list);
   readSettings = () => readSettings(this.#database);
   changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);

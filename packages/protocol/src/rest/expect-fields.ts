@@ -10,6 +10,8 @@ const MAX_EXPECTED = 20;
 const DAY_MS = 86_400_000;
 /** The type of the event that tells of a missing one. */
 export const MISSING_EVENT = 'signalbox.event.missing';
+/** And of the event that tells of a new file in a watched folder. */
+export const FILE_EVENT = 'signalbox.file.created';
 
 const expectSchema = z.strictObject({
   /** Unique within the dag; the type unless told. */

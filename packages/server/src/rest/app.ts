@@ -7,6 +7,7 @@ import { Bearers } from '../auth/bearer.ts';
 import { type Rate, TokenBuckets } from '../auth/rate.ts';
 import type { BindAddress, TlsFiles } from '../config.ts';
 import type { MainLine } from '../edge/main-line.ts';
+import type { WatchedFolder } from '../files/folder-watch.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
@@ -56,6 +57,7 @@ import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
+import { watchFolders } from './watch-folders.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { windowRoutes } from './windows.ts';
 import { zoneRoutes } from './zones.ts';
@@ -76,6 +78,7 @@ interface AppOptions {
   readonly rate: Rate | null;
   /** Runs that one caller may submit; null for as many as it likes. */
   readonly runRate: Rate | null;
+  readonly watchFolders?: readonly WatchedFolder[];
 }
 
 const BODY_BYTES = 1024 * 1024;
@@ -191,6 +194,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   assetRoutes(app, parts);
   expectationRoutes(app, parts);
   sendMissedEvents(app, parts);
+  watchFolders(app, parts, options.watchFolders ?? []);
   pageRoutes(app);
   return app;
 }
