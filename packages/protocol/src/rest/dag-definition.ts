@@ -6,6 +6,7 @@ import { assetTaskFields } from './asset-fields.ts';
 import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';
+import { expectFields } from './expect-fields.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { pastFields } from './past-fields.ts';
@@ -105,6 +106,7 @@ export const dagDefinitionSchema = z.strictObject({
     .optional(),
   /** The events that start runs: see `triggers.ts`. */
   on: triggersSchema.optional(),
+  ...expectFields,
   tasks: z
     .array(taskDefinitionSchema)
     .min(1, 'must have at least one task')

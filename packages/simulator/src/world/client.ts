@@ -18,6 +18,7 @@ import { planAssetByHand } from './assets.ts';
 import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
 import { dagOfDelayed, planDelayedUse } from './delayed-use.ts';
+import { planComing } from './expect.ts';
 import { planShapes, type RecurringJob, SimJobs } from './jobs.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
@@ -108,6 +109,13 @@ export class SimClients {
       this.#in(hands.wait(meanMs * ASSETS_APART), produce);
     };
     this.#in(2_500, produce);
+    const coming = this.#chance.fork('expected events');
+    const come = () => {
+      if (this.isStopped) return;
+      this.#sendExpected(coming);
+      this.#in(coming.wait(meanMs * EVENTS_APART), come);
+    };
+    this.#in(2_500, come);
   }
 
   #startJobs(meanMs: number): void {
@@ -188,6 +196,14 @@ export class SimClients {
     if (draw < 0.91) return this.#retire(dag);
     if (draw < 0.95) return this.#pause(dag, chance.happens(0.5), 0);
     return draw < 0.975 ? this.#useSchedule(dag) : this.#useBackfill(dag);
+  }
+
+  #sendExpected(chance: Chance): void {
+    const { name, shard, tenantId } = chance.pick(this.#dags);
+    const dagId = this.#dagIds.get(name);
+    const node = this.#anyNode();
+    if (dagId !== undefined && node !== null)
+      this.#ask(node, planComing(chance, { shard, tenantId, dagId }), () => undefined);
   }
 
   #useDelayed(chance: Chance): void {
