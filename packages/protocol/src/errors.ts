@@ -112,6 +112,13 @@ export const ERRORS = {
     message: 'Token {token} does not exist or is no longer valid.',
     remedy: 'List the tokens to see their names and which are revoked.',
   },
+  ASSET_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Asset {asset} was never produced, and no dag waits for it.',
+    remedy: 'List the assets to see their names.',
+  },
   TENANT_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',

@@ -16,6 +16,7 @@ import {
   readCluster,
   revokeToken,
 } from './queries/access.ts';
+import { type ListAssets, listAssets } from './queries/assets.ts';
 import {
   type ChangedBy,
   type ListAudit,
@@ -68,6 +69,7 @@ import {
   readCut,
   readOldestCut,
 } from './queries/events.ts';
+import { deleteMissedEvent, listExpectations, listMissedEvents, type MissedEventRow } from './queries/expectations.ts';
 import { firstClaims } from './queries/first-claims.ts';
 import { getRun } from './queries/get-run.ts';
 import {
@@ -108,6 +110,7 @@ import {
   tenantOfRun,
 } from './queries/tenants.ts';
 import { findVersion, listNodes, listVersions } from './queries/versions.ts';
+import { dropWatchedFiles, keepWatchedFiles, listWatchedFiles, type WatchedFile } from './queries/watched-files.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -184,6 +187,13 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  listExpectations = (tenantId: TenantId, dag: string | null) => listExpectations(this.#database, tenantId, dag);
+  listMissedEvents = (limit: number) => listMissedEvents(this.#database, limit);
+  deleteMissedEvent = (key: MissedEventRow['key']) => deleteMissedEvent(this.#database, key);
+  listWatchedFiles = (folder: string) => listWatchedFiles(this.#database, folder);
+  keepWatchedFiles = (folder: string, files: readonly WatchedFile[]) => keepWatchedFiles(this.#database, folder, files);
+  dropWatchedFiles = (folder: string, paths: readonly string[]) => dropWatchedFiles(this.#database, folder, paths);
+  listAssets = (tenantId: TenantId, list: ListAssets) => listAssets(this.#database, tenantId, list);
   readSettings = () => readSettings(this.#database);
   changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);
   readZoneVersion = () => readZoneVersion(this.#database);

@@ -22,6 +22,7 @@ import type {
 } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
 import type { DueCursor, ZonedCursor } from '../model/stored.ts';
+import { UntoldAssets } from './asset/untold-assets.ts';
 import { AttemptTable } from './attempt/attempt-table.ts';
 import type { Backfill } from './backfill/backfill.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
@@ -79,6 +80,8 @@ export interface EngineSettings {
   readonly zoneVersion?: () => string;
   /** False while the data of a zone may not be that of the cluster. */
   readonly isZoneSure?: (zone: string) => boolean;
+  /** Zone data of another version, by which windows were decided before; null where it is not known any more. */
+  readonly zoneDataOf?: (version: string) => ZoneSource | null;
   /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */
   readonly zoneData: ZoneSource;
 }
@@ -177,6 +180,7 @@ export class State {
   readonly rows = new KeptRows();
   /** Events that wait for others. */
   readonly held = new HeldTable();
+  readonly untold = new UntoldAssets();
   readonly speculation = new Speculation();
   readonly agenda: Agenda = {
     runs: new Set(),

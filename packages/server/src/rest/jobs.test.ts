@@ -64,6 +64,8 @@ test('a recurring job is paused, resumed, cancelled and deleted', async () => {
     name: 'morning',
     fired: 0,
   });
+  // It is a job, not a schedule of a dag that somebody deployed.
+  expect((await rig.ask('GET', '/v1/schedules')).body.items).toEqual([]);
   expect(await client().pauseJob(id)).toMatchObject({ state: 'paused', nextAt: null });
   expect(await client().resumeJob(id)).toMatchObject({ state: 'scheduled' });
   expect(await client().cancelJob(id)).toMatchObject({ state: 'cancelled' });

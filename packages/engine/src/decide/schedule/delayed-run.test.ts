@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Instant, RunUid } from '../../model/ids.ts';
+import { type Instant, LAST_RUN_AT, type RunUid } from '../../model/ids.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { chain, every, job } from '../../testing/specs.ts';
@@ -189,16 +189,14 @@ describe('asked for again', () => {
     expect(created(box)).toHaveLength(1);
   });
 
-  test('a time after the years that schedules know is refused, and the shard goes on (I57, I68)', () => {
+  test('the last time that a run id can hold is taken, and one after it is refused (I68)', () => {
     const box = boxOf();
-    const last = Date.UTC(2200, 0, 1) as Instant;
-    delay(box, { at: last });
-    const items = [{ params: null, priority: null, at: (last + 1) as Instant }];
-    const key = { key: 'k2', bodyHash: 'b' };
-    expect(box.submit({ items, key })).toMatchObject({ ok: false, code: 'RUN_TIME_INVALID' });
-    expect(waiting(box)).toHaveLength(1);
-    box.killOwner().advance('1m');
-    expect(waiting(box)).toHaveLength(1);
+    delay(box, { at: LAST_RUN_AT as Instant });
+    const [key] = box.changes('KeyStored');
+    expect(Number.isSafeInteger(key?.runId)).toBe(true);
+    const item = { params: null, priority: null, at: (LAST_RUN_AT + 1_000) as Instant };
+    const later = { items: [item], key: { key: 'other', bodyHash: 'b' } };
+    expect(box.submit(later)).toMatchObject({ ok: false, code: 'RUN_TIME_INVALID' });
   });
 
   test.each(['in memory', 'only stored'])(

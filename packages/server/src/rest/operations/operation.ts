@@ -43,6 +43,7 @@ export const GROUPS = {
   jobs: 'Jobs',
   letters: 'Dead letters and breakers',
   events: 'Events',
+  assets: 'Assets',
   schedules: 'Schedules',
   backfills: 'Backfills',
   fleet: 'Workers and servers',
