@@ -146,6 +146,18 @@ test('a deployed task runs by itself with inputs, and keeps its code when its da
   expect([run.outcome, run.tasks[0]?.output]).toEqual(['succeeded', { day: 'monday', region: 'eu' }]);
 });
 
+test('a deployed task keeps its limits, and what it is told about the run', async () => {
+  const limits = { memory: '1GB', queueTimeout: '1h', totalTimeout: '2h', softTimeout: '1m' };
+  const task = { name: 'report', handler: 'load', inputs: { id: '${{ run.id }}' }, ...limits };
+  await rig.ask('PUT', '/v1/dags/limited', { name: 'limited', tasks: [task] });
+  const { id, dag } = await client().createJob({ task: { dag: 'limited', task: 'report' } });
+  const [deployed] = (await client().getDag('limited')).tasks;
+  expect(Object.keys(deployed?.limits ?? {})).toHaveLength(4);
+  expect((await client().getDag(dag)).tasks[0]?.limits).toEqual(deployed?.limits);
+  const run = await client().waitForRun(id);
+  expect([run.outcome, run.tasks[0]?.error ?? null, run.tasks[0]?.output]).toEqual(['succeeded', null, { id }]);
+});
+
 test.each([
   [{}, 'run'],
   [{ run: 'true', http: { url: 'https://example.com' } }, 'exactly one'],
