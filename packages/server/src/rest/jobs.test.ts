@@ -73,6 +73,13 @@ test('a recurring job is paused, resumed, cancelled and deleted', async () => {
   await expect(client().getJob(id)).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
 });
 
+test('who deletes a job is in the audit (I71)', async () => {
+  const { id } = await client().createJob({ run: 'echo gone', delay: '1d' });
+  await client().deleteJob(id);
+  const { items } = await client().listAudit({ action: 'job.delete' });
+  expect(items[0]).toMatchObject({ actor: 'token:admin', target: id, details: { what: 'echo gone' } });
+});
+
 test('a job that recurs has its runs', async () => {
   const { id } = await client().createJob({ run: 'true', every: '1s' });
   await expect.poll(async () => (await client().listJobRuns(id)).items.length, { timeout: 20_000 }).toBeGreaterThan(1);

@@ -158,7 +158,7 @@ describe('tenants', () => {
     expect(made.map(({ status }) => status)).toEqual(names.map(() => 201));
   });
 
-  test('a default priority is that of dags without one', async () => {
+  test('a default priority is that of dags and jobs without one', async () => {
     const calm = await tenant('calm', { defaultPriority: 'low' });
     for (const [name, more] of [
       ['quiet', {}],
@@ -168,6 +168,10 @@ describe('tenants', () => {
     }
     expect((await calm.ask('GET', '/v1/dags/quiet')).body).toMatchObject({ priority: 'low' });
     expect((await calm.ask('GET', '/v1/dags/loud')).body).toMatchObject({ priority: 'high' });
+    for (const more of [{}, { delay: '1h' }]) {
+      const { id } = (await calm.ask('POST', '/v1/jobs', { run: 'true', ...more })).body;
+      expect((await calm.ask('GET', `/v1/runs/${id}`)).body).toMatchObject({ priority: 'low' });
+    }
   });
 
   test('critical needs a permission, and its use is recorded', async () => {
