@@ -51,6 +51,8 @@ function makeRoom(recorder: Recorder, dag: Dag): boolean {
   for (const runId of dag.waitingRuns.first(HELD_PASSED)) {
     const run = state.runs.find(runId);
     if (run < 0 || state.runs.phase[run] !== OPEN || state.runs.has(run, ADMITTED)) continue;
+    // Nobody waits for nearly each of them: that is found out first.
+    if (waitersFor(state, run) === undefined) continue;
     const mostBeside = mustWait(state, run) ? 0 : (maxActiveRuns ?? Number.POSITIVE_INFINITY) - 1;
     const tooMany = dag.activeRuns - mostBeside;
     if (tooMany <= 0) continue;
