@@ -51,6 +51,17 @@ test('windows that were due while no server ran are missed, also those of the la
   }
 }, 60_000);
 
+test('a restart within the grace misses no window, with skip too (I2)', async () => {
+  await deploy('quick', '* * * * * *', 'skip');
+  await eventually(async () => (await windows('quick')).length > 0);
+  await rig.servers.at(-1)!.stop();
+  const decided = (await rig.sql('select fires_at from window_decision')).length;
+  await rig.addServer();
+  await eventually(async () => (await windows('quick')).length >= decided + 3);
+  const fired = (await windows('quick')).map(({ firesAt, skipped }) => (skipped === null ? Date.parse(firesAt) : null));
+  expect(fired).toEqual(fired.map((_, i) => fired[0]! - i * 1_000));
+}, 60_000);
+
 test('a server that was stopped for three hours goes by the policy of each schedule, and lists the windows with reasons (I2, I8)', async () => {
   // Every half hour, the next one in a quarter: six windows in three hours, and none while the test runs.
   const next = new Date(Date.now() + 900_000).getUTCMinutes();
@@ -80,15 +91,4 @@ test('a server that was stopped for three hours goes by the policy of each sched
   expect(await told('three-catchup')).toEqual(Array(6).fill('run'));
   expect(await told('three-limit')).toEqual(['missed 2', 'run', 'run', 'run', 'run']);
   expect(await told('three-age')).toEqual(['missed 4', 'run', 'run']);
-}, 60_000);
-
-test('a restart within the grace misses no window, with skip too (I2)', async () => {
-  await deploy('quick', '* * * * * *', 'skip');
-  await eventually(async () => (await windows('quick')).length > 0);
-  await rig.servers.at(-1)!.stop();
-  const decided = (await rig.sql('select fires_at from window_decision')).length;
-  await rig.addServer();
-  await eventually(async () => (await windows('quick')).length >= decided + 3);
-  const fired = (await windows('quick')).map(({ firesAt, skipped }) => (skipped === null ? Date.parse(firesAt) : null));
-  expect(fired).toEqual(fired.map((_, i) => fired[0]! - i * 1_000));
 }, 60_000);
