@@ -469,3 +469,16 @@ test('the jitter of the cluster is shown and changed', async () => {
   expect((await signalbox('settings')).stdout).toContain('up to 1.5 s late');
   expect((await signalbox('settings', 'set')).exitCode).toBe(2);
 });
+
+test('a dag runs by an asset, which is listed, shown and declared fresh', async () => {
+  const file = join(folder, 'assets.yaml');
+  await writeFile(file, 'name: by-asset\non: { assets: { any: [lake] } }\ntasks: [{ name: a, run: echo }]\n');
+  await signalbox('deploy', file);
+  expect(await json('assets', 'show', 'lake')).toMatchObject({ count: 0, consumers: [{ dag: 'by-asset' }] });
+  expect((await signalbox('assets', 'materialize', 'lake')).stdout).toContain('by-asset: when any of lake');
+  expect((await signalbox('assets')).stdout).toMatch(/lake +20\S+Z +token:\S+ +by-asset/);
+  const runs = async () => (await json('runs', 'list', '--dag', 'by-asset')).items as { id: string }[];
+  let [run] = await runs();
+  for (let looks = 0; looks < 30 && run === undefined; looks++) [run] = await runs();
+  expect((await signalbox('runs', 'show', run?.id ?? '')).stdout).toContain('asset lake was declared fresh');
+});

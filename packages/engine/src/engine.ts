@@ -4,6 +4,8 @@ import { forgetSettledRuns } from './apply/forget-run.ts';
 import { noteLook } from './apply/service.ts';
 import { absorbSeen } from './decide/absorb-seen.ts';
 import { addTasks } from './decide/add/add-tasks.ts';
+import { noteAssetTold, produceAsset } from './decide/asset/produce-asset.ts';
+import { takeAsset } from './decide/asset/take-asset.ts';
 import { setBackfill, startBackfill } from './decide/backfill/start.ts';
 import { resetBreaker } from './decide/breaker/reset.ts';
 import { askChild, beginChild } from './decide/child/begin-child.ts';
@@ -13,6 +15,7 @@ import { deployDag } from './decide/dag/deploy.ts';
 import { retireDag } from './decide/dag/retire.ts';
 import { closeDeadLetters, replayDeadLetter } from './decide/dead-letter/replay.ts';
 import type { Effect } from './decide/effect.ts';
+import { noteEvent } from './decide/expect/expect.ts';
 import { hearWorker, workerLeft } from './decide/lease/heard.ts';
 import { clearTasks } from './decide/manual/clear.ts';
 import { markTasks } from './decide/manual/mark.ts';
@@ -157,6 +160,14 @@ function decide(recorder: Recorder, command: Command): Answer {
       return submitRuns(recorder, command);
     case 'HoldEvent':
       return holdEvent(recorder, command);
+    case 'ProduceAsset':
+      return produceAsset(recorder, command);
+    case 'TakeAsset':
+      return takeAsset(recorder, command);
+    case 'NoteAssetTold':
+      return noteAssetTold(recorder, command);
+    case 'NoteEvent':
+      return noteEvent(recorder, command);
     case 'ReportAttempt':
       return reportAttempt(recorder, command);
     case 'ExtendAttempt':

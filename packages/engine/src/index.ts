@@ -13,6 +13,7 @@ export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export type * from './model/answer.ts';
 export { BrokenInvariant } from './model/assert.ts';
+export { type AssetInputs, type AssetSource, type AssetState, assetKey } from './model/asset.ts';
 export {
   BACKFILL_CHOICES,
   BACKFILL_STATES,
@@ -48,6 +49,7 @@ export {
   type DeadLetterState,
   deadLetterName,
 } from './model/dead-letter.ts';
+export type { ExpectSpec } from './model/expect.ts';
 export * from './model/ids.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';
 export { childUid } from './model/run/child-uid.ts';

@@ -41,6 +41,8 @@ export function needs(state: State, command: Command): readonly Need[] {
       if (!state.recentKeys.has(keyName(key))) found.push(row('keys', { shard, ...key }));
       return found;
     }
+    case 'TakeAsset':
+      return dagNeeds(state, command.shard, command.dagId);
     case 'DeployDag': {
       const { shard, tenantId, name } = command;
       const schedules = schedulesOf(command.spec).map((schedule) => schedule.name);
@@ -110,6 +112,9 @@ export function needs(state: State, command: Command): readonly Need[] {
         ...[...scheduleNeeds(state), ...parkedNeeds(state), ...backfillNeeds(state)],
         ...[...pastNeeds(state), ...requirementNeeds(state)],
       ];
+    case 'ProduceAsset':
+    case 'NoteAssetTold':
+    case 'NoteEvent':
     case 'ResetBreaker':
     case 'RefuseClaim':
     case 'ChildEnded':
@@ -128,6 +133,10 @@ export function shardOfCommand(command: Command): ShardNo | null {
   switch (command.kind) {
     case 'SubmitRuns':
     case 'HoldEvent':
+    case 'ProduceAsset':
+    case 'TakeAsset':
+    case 'NoteAssetTold':
+    case 'NoteEvent':
     case 'DeployDag':
     case 'CreateSchedules':
     case 'EditSchedule':

@@ -1,6 +1,7 @@
 /** Delivers effects: assignments with their token and what the task can see, stop requests, unused slots. */
 import type { Effect, KillAttempt, NodeId, ReturnSlots, SendAssignment, TaskNo } from '@signalbox/engine';
 import { type PayloadKey, payloadName } from '@signalbox/store';
+import type { Assets } from './assets/assets.ts';
 import { type Inputs, itemKeys, largeItemKeys, mapPlaces } from './assign/map-items.ts';
 import { MapLists } from './assign/map-lists.ts';
 import { upstreamKeys, upstreamOf } from './assign/upstream.ts';
@@ -21,6 +22,7 @@ export interface EffectPorts {
   readonly payloads: Payloads;
   readonly router: Pick<Router, 'send'>;
   readonly children: Pick<Children, 'call' | 'tell'>;
+  readonly assets: Pick<Assets, 'tell'>;
   readonly tokens: Tokens;
   readonly log: Log;
 }
@@ -45,6 +47,7 @@ export class Effects {
     for (const effect of effects) {
       if (effect.kind === 'SendCall') this.ports.children.call(effect);
       else if (effect.kind === 'TellParent') this.ports.children.tell(effect);
+      else if (effect.kind === 'TellAsset') this.ports.assets.tell(effect);
       else if (effect.kind === 'SendAssignment') (this.hasAll(effect) ? ready : lacking).push(effect);
       else this.tell(effect);
     }

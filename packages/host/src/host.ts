@@ -16,6 +16,7 @@ import {
   type WorkerId,
 } from '@signalbox/engine';
 import type { NodeSeen, Store, TenantRule } from '@signalbox/store';
+import { Assets } from './assets/assets.ts';
 import { AttentiveClock } from './attentive-clock.ts';
 import { Children } from './children/children.ts';
 import { Directory } from './directory.ts';
@@ -110,7 +111,9 @@ export class Host {
       onRead: (tenants) => this.gateway.setTenants(tenants),
     });
     const children = new Children({ ...ports, payloads, router });
-    const effects = new Effects({ ...ports, self: nodeId, gateway: this.gateway, peers, payloads, router, children });
+    const assets = new Assets({ ...ports, router });
+    const own = { self: nodeId, gateway: this.gateway, peers, payloads, router, children, assets };
+    const effects = new Effects({ ...ports, ...own });
     this.peers = new Peers(nodeId, ports, {
       onForward: (_from, epoch, command, reply, isVoid) => {
         if (!this.ownsAt(command, epoch)) return reply({ status: 'not_done', reason: 'not_owner' });

@@ -9,10 +9,19 @@ export interface ToldOfRun {
   readonly windowStart: string | null;
   /** Dags that did not succeed in time for what the window requires, as one text. */
   readonly unmet: string | null;
+  /** Names of the assets that it was created by, as one text. */
+  readonly assets: string | null;
 }
 
-export function toldOfRun({ createdAt, priority, window, unmet }: RunInfo): ToldOfRun {
+export function toldOfRun({ createdAt, priority, window, unmet, assets }: RunInfo): ToldOfRun {
   const iso = (at: number) => new Date(at).toISOString();
   const [at, start] = window === null ? [null, null] : [iso(window.at), iso(window.start)];
-  return { createdAt: iso(createdAt), priority, window: at, windowStart: start, unmet: unmet?.join(', ') ?? null };
+  return {
+    createdAt: iso(createdAt),
+    priority,
+    window: at,
+    windowStart: start,
+    unmet: unmet?.join(', ') ?? null,
+    assets: assets?.map(({ name }) => name).join(', ') ?? null,
+  };
 }

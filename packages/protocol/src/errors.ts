@@ -112,6 +112,13 @@ export const ERRORS = {
     message: 'Token {token} does not exist or is no longer valid.',
     remedy: 'List the tokens to see their names and which are revoked.',
   },
+  ASSET_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Asset {asset} was never produced, and no dag waits for it.',
+    remedy: 'List the assets to see their names.',
+  },
   TENANT_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',
@@ -187,7 +194,7 @@ export const ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     retryable: false,
     message: 'The run cannot begin at that time: {reason}.',
-    remedy: 'Give a time in the future, or a delay such as 10m.',
+    remedy: 'Give a time in the future, up to the year 2199, or a delay such as 10m.',
   },
   RUN_ENDED: {
     http: 409,

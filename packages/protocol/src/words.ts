@@ -71,6 +71,8 @@ export const EVENT_KINDS = [
   'dead_letter.closed',
   'breaker.set',
   'trigger.fired',
+  'asset.produced',
+  'event.missing',
   'task.expired',
   'task.slow',
   'attempt.extended',

@@ -1,5 +1,7 @@
 /** The interface of a client: one method per operation of the REST API. */
 import type {
+  AssetPage,
+  AssetView,
   AttemptPage,
   AuditPage,
   BackfillPage,
@@ -38,6 +40,7 @@ import type {
   EventKind,
   EventPage,
   EventView,
+  ExpectationPage,
   Health,
   Imported,
   JobDeleted,
@@ -457,6 +460,13 @@ export interface Client {
   createLoginLink(link?: NewLoginLink, options?: ChangeOptions): Promise<LoginLink>;
   getRetention(options?: CallOptions): Promise<Retention>;
   runRetention(options?: ChangeOptions): Promise<RetentionRun>;
+  /** The events that dags expect. */
+  listExpectations(filter?: { readonly dag?: string }, options?: CallOptions): Promise<ExpectationPage>;
+  /** Assets: what tasks produce, and what makes runs of other dags begin. */
+  listAssets(page?: PageOptions, options?: CallOptions): Promise<AssetPage>;
+  getAsset(name: string, options?: CallOptions): Promise<AssetView>;
+  /** Says that an asset is fresh, as if a task had produced it. */
+  materializeAsset(name: string, options?: ChangeOptions): Promise<AssetView>;
   /** Settings of the cluster: the jitter of schedules that name none. */
   getSettings(options?: CallOptions): Promise<SettingsView>;
   changeSettings(settings: ChangeSettings, options?: ChangeOptions): Promise<SettingsView>;

@@ -104,6 +104,17 @@ const backfill = {
   runs: { active: 1, succeeded: 0, failed: 0, cancelled: 0 },
 };
 const retried = { run: ID, task: 't', state: 'ready' };
+const none = { items: [], cursor: null };
+const asset = {
+  name: 'a',
+  producedAt: null,
+  run: null,
+  dag: null,
+  task: null,
+  producedBy: null,
+  count: 0,
+  consumers: [],
+};
 const zones = { version: '2025b', nodes: [{ node: 'n', version: '2025b' }], zones: [] };
 const raised = { version: '2025b', previous: '2025a', server: '2025b', changed: true };
 const swept = { partitions: 0, runs: 3, keys: 0, complete: true };
@@ -254,6 +265,16 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     undefined,
   ],
   ['runRetention', (c) => c.runRetention(), swept, 'POST /v1/retention/run', {}],
+  [
+    'listAssets',
+    (c) => c.listAssets({ limit: 2 }),
+    { items: [asset], cursor: null },
+    'GET /v1/assets?limit=2',
+    undefined,
+  ],
+  ['listExpectations', (c) => c.listExpectations({ dag: 'a' }), none, 'GET /v1/expectations?dag=a', undefined],
+  ['getAsset', (c) => c.getAsset('s3://a'), asset, 'GET /v1/assets/s3%3A%2F%2Fa', undefined],
+  ['materializeAsset', (c) => c.materializeAsset('a'), asset, 'POST /v1/assets/a/materialize', {}],
   ['getSettings', (c) => c.getSettings(), { jitterMs: 0 }, 'GET /v1/settings', undefined],
   [
     'changeSettings',

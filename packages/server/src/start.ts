@@ -174,6 +174,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       allowedHosts: config.allowedHosts,
       trustedProxies: config.trustedProxies,
       callbackAllow: config.callbackAllow,
+      watchFolders: config.watchFolders,
       tls,
       logLevel,
       retention: upkeep.retention,

@@ -178,6 +178,22 @@ function forgetsHeldEvents(host: Host): void {
   altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, heldEvents: [] } }));
 }
 
+/** A new owner does not know which assets its dags have taken. */
+function forgetsTakenAssets(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, assetInputs: [] } }));
+}
+
+/** A new owner does not know what its dags expect. */
+function forgetsExpectations(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, expectations: [] } }));
+}
+
+/** Word of fresh assets reaches nobody. */
+function findsNoDagOnAssets(host: Host): void {
+  const { store } = insideOf(host).ownership.ports;
+  store.dagsOnAsset = async () => [];
+}
+
 /** No window has one before it: what depends on the past never waits. */
 function forgetsThePast(host: Host): void {
   const { store } = insideOf(host).turns.ports;
@@ -649,6 +665,9 @@ const CASES: readonly Case[] = [
     onHost: forgetsAdded,
   },
   { what: 'the memory of events that wait', within: 100, expected: /^(I10|I16|I19|I53|D1)/, onHost: forgetsHeldEvents },
+  { what: 'the memory of assets that were taken', within: 200, expected: /^(I11|I19|I10)/, onHost: forgetsTakenAssets },
+  { what: 'the memory of expected events', within: 100, expected: /^(I6|I19|I53)/, onHost: forgetsExpectations },
+  { what: 'the dags that wait for assets', within: 50, expected: /^I10/, onHost: findsNoDagOnAssets },
   { what: 'waiting for the window before', within: 100, expected: /^I30/, onHost: forgetsThePast },
   { what: 'what windows require', within: 60, expected: /^I30/, onHost: takesRequirementsForMet },
   { what: 'one name for each call', within: 20, expected: /^I11/, onHost: callsUnderFreshNames },

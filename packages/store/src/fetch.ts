@@ -4,6 +4,7 @@
  */
 import {
   type AttemptNo,
+  assetKey,
   type DagId,
   type Need,
   type RunId,
@@ -27,7 +28,7 @@ import {
 import type { CallResult } from './batch.ts';
 import type { Ask, Database } from './database.ts';
 import { byLeaf, dayOf, type KnownDays, type Leaf, leafOfRun, readable } from './leaf.ts';
-import { type DagFound, type PayloadKey, payloadName } from './port.ts';
+import { type DagFound, type DagPlace, type PayloadKey, payloadName } from './port.ts';
 import { type Call, call, leafStatement, statement } from './statement.ts';
 import { PARAMS_TASK_NO } from './statements/attempt.ts';
 import { parseWindowRuns, readWindowRuns } from './statements/backfill.ts';
@@ -356,6 +357,17 @@ const selectDagPlace = statement(
     from dag d join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
    where d.tenant_id = $1::integer and d.name = $2::text`,
 );
+
+/** Leans on the primary key (tenant_id, event, …) of event_trigger, which has no row of a retired dag. */
+const selectDagsOnAsset = statement(
+  'select_dags_on_asset',
+  'select shard, dag_id from event_trigger where tenant_id = $1::integer and event = $2::text order by shard, dag_id',
+);
+
+export async function dagsOnAsset(database: Database, tenantId: TenantId, asset: string): Promise<DagPlace[]> {
+  const { rows } = await database.one(call(selectDagsOnAsset, tenantId, encodeText(assetKey(asset))));
+  return rows.map(([shard, dagId]) => ({ shard: Number(shard) as ShardNo, dagId: Number(dagId) as DagId }));
+}
 
 export async function findDagByName(database: Database, tenantId: TenantId, name: string): Promise<DagFound | null> {
   const { rows } = await database.one(call(selectDagPlace, tenantId, encodeText(name)));

@@ -167,6 +167,12 @@ export interface LoadedRest {
   readonly next: RestCursor | null;
 }
 
+/** Where a dag is. */
+export interface DagPlace {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+}
+
 export interface DagFound {
   readonly shard: ShardNo;
   readonly dagId: DagId;
@@ -205,6 +211,8 @@ export interface Store {
   fetchPayloads(keys: readonly PayloadKey[]): Promise<ReadonlyMap<string, string>>;
   /** Where a dag is, whichever shard it is in; null when the tenant has none of that name. */
   findDag(tenantId: TenantId, name: string): Promise<DagFound | null>;
+  /** The dags with triggers that wait for an asset, whichever shards they are in; none that is retired. */
+  dagsOnAsset(tenantId: TenantId, asset: string): Promise<readonly DagPlace[]>;
 
   /** A new chain for this node; earlier chains of the same node can commit nothing any more once this has resolved. */
   openChain(nodeId: NodeId): Promise<CommitChain>;

@@ -3,7 +3,7 @@ import type { Epoch, Instant, NodeId, RunId, ShardNo, TenantId } from '@signalbo
 import { PostgresChain } from './chain.ts';
 import { Database, dropClient, type Log } from './database.ts';
 import { type DeadLetterExpiry, dropClosedDeadLetters, expiringDeadLetters } from './expiring-dead-letters.ts';
-import { fetchPayloads, fetchSeen, findDagByName } from './fetch.ts';
+import { dagsOnAsset, fetchPayloads, fetchSeen, findDagByName } from './fetch.ts';
 import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
@@ -74,6 +74,10 @@ export class PostgresStore implements Store {
 
   fetchPayloads(keys: readonly PayloadKey[]) {
     return this.#knowingPartitions(() => fetchPayloads(this.database, this.partitions.days, keys));
+  }
+
+  dagsOnAsset(tenantId: TenantId, asset: string) {
+    return dagsOnAsset(this.database, tenantId, asset);
   }
 
   findDag(tenantId: TenantId, name: string) {

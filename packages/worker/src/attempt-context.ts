@@ -130,6 +130,7 @@ export class AttemptContext extends RequestingContext implements HandlerContext 
       'run.createdAt': told.createdAt,
       'run.priority': told.priority,
       'run.unmet': told.unmet ?? null,
+      'run.assets': told.assets ?? null,
       'window.at': told.window,
       'window.start': told.windowStart ?? told.window,
       'window.end': told.window,

@@ -8,6 +8,7 @@ interface RunInfo {
   /** Servers of older versions do not tell it. */
   readonly windowStart?: string | null;
   readonly unmet?: string | null;
+  readonly assets?: string | null;
 }
 
 export function readRunInfo(text: string): RunInfo {

@@ -43,6 +43,10 @@ export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   print(`${coloured(run.outcome ?? run.state)}${why}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
   if (run.why !== null) print(colours.yellow(whyText(run.why)));
   if (run.until !== null) print(`until ${plain(run.until)}: other tasks are skipped`);
+  for (const { name, run: by, dag } of run.assets ?? [])
+    print(
+      `asset ${plain(name)} ${by === null ? 'was declared fresh' : `was produced by run ${by} of ${plain(dag ?? '')}`}`,
+    );
   if (run.parent !== null) print(`called by task ${run.parent.task} of run ${run.parent.run}`);
   showTasks(
     'task',

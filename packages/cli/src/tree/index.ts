@@ -1,6 +1,7 @@
 /** All commands, in the order in which help shows them. */
 import type { CommandDefinition, GroupDefinition } from '../define.ts';
 import { accessCommands } from './access.ts';
+import { assetCommands } from './assets.ts';
 import { authoringCommands } from './authoring.ts';
 import { backfillCommands } from './backfills.ts';
 import { dagCommands } from './dags.ts';
@@ -24,6 +25,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'jobs', summary: 'run commands, HTTP calls and deployed tasks without a dag: now, later, again and again' },
   { name: 'tasks', summary: 'mark, clear, cancel and pause tasks of a run' },
   { name: 'events', summary: 'follow events, and send events that start runs' },
+  { name: 'assets', summary: 'what tasks produce, and what makes dags run: list, show, materialize' },
   { name: 'webhooks', summary: 'addresses that outside systems call to start runs' },
   { name: 'dead-letters', summary: 'tasks that failed for good: list, group, show, replay, discard' },
   { name: 'breakers', summary: 'list and reset breakers, which hold tasks back while something is broken' },
@@ -51,6 +53,7 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
       ...deadLetterCommands,
       ...watchingCommands,
       ...webhookCommands,
+      ...assetCommands,
     ],
   ],
   ['Operate:', [...fleetCommands, ...tenantCommands, ...accessCommands, ...machineCommands]],

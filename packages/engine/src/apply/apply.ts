@@ -8,6 +8,7 @@ import { LOADED_TABLES, type LoadedTable, type LoadedTables } from '../model/tab
 import type { UnstoredChange } from '../model/unstored-change.ts';
 import type { State } from '../tables/state.ts';
 import { applyAdded } from './apply-added.ts';
+import { applyAsset, restoreAsset, restoreAssetTold } from './apply-asset.ts';
 import { applyBackfill, restoreBackfill } from './apply-backfill.ts';
 import { applyBreaker } from './apply-breaker.ts';
 import { applyDagChange } from './apply-dag.ts';
@@ -18,6 +19,7 @@ import { applyOfHolder } from './apply-holder.ts';
 import { applyManual } from './apply-manual.ts';
 import { applyMapChange } from './apply-map.ts';
 import { applyPast } from './apply-past.ts';
+import { applyRows } from './apply-rows.ts';
 import { applyRunChange } from './apply-run.ts';
 import { applySchedule, restoreZones } from './apply-schedule.ts';
 import { applySpeculative } from './apply-speculative.ts';
@@ -72,6 +74,13 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   BackfillStarted: applyBackfill,
   BackfillMoved: applyBackfill,
   BackfillSet: applyBackfill,
+  AssetProduced: applyAsset,
+  AssetTold: applyAsset,
+  AssetTaken: applyAsset,
+  ExpectationSet: applyRows,
+  ExpectationRemoved: applyRows,
+  /** Nothing here depends on it: it is for the code that sends the event. */
+  EventMissed: () => {},
   TaskMarked: applyManual,
   PauseSet: applyManual,
   TaskQueued: applyTaskDeadline,
@@ -97,6 +106,8 @@ const RESTORE: { readonly [Name in LoadedTable]?: (state: State, row: LoadedTabl
   heldEvents: restoreHeld,
   backfills: restoreBackfill,
   scheduleZones: restoreZones,
+  assets: restoreAsset,
+  assetsTold: restoreAssetTold,
 };
 
 export function restoreTables(state: State, tables: LoadedTables): void {

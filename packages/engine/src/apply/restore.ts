@@ -169,6 +169,7 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   state.schedules.drop(leaving);
   state.recentlyRemoved.clear();
   state.rows.drop(leaving);
+  state.untold.drop(leaving);
   for (const [uid, { shard }] of state.backfills) if (leaving.has(shard)) state.backfills.delete(uid);
   for (const backfill of state.agenda.backfills)
     if (leaving.has(backfill.shard)) state.agenda.backfills.delete(backfill);

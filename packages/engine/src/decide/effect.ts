@@ -1,8 +1,20 @@
 /** What the outside is told. Effects leave only after the commit of their batch, in order (I15). */
 
+import type { AssetSource, AssetState } from '../model/asset.ts';
 import type { ClaimRef, ParentRef } from '../model/command.ts';
 import type { HookEvent, Priority } from '../model/dag/spec.ts';
-import type { AttemptNo, Epoch, Instant, NodeId, RunId, RunUid, ShardNo, TaskNo, WorkerId } from '../model/ids.ts';
+import type {
+  AttemptNo,
+  Epoch,
+  Instant,
+  NodeId,
+  RunId,
+  RunUid,
+  ShardNo,
+  TaskNo,
+  TenantId,
+  WorkerId,
+} from '../model/ids.ts';
 import type { RunOutcome } from '../model/run/phase.ts';
 import type { RunWindow } from '../model/stored.ts';
 import type { CheckpointRef } from '../model/task/checkpoint-ref.ts';
@@ -53,6 +65,8 @@ export interface RunInfo {
   readonly window: RunWindow | null;
   /** Dags that did not succeed in time for what the window requires. */
   readonly unmet: readonly string[] | null;
+  /** The assets that it was created by. */
+  readonly assets: readonly AssetSource[] | null;
 }
 
 export interface SendAssignment {
@@ -146,7 +160,16 @@ export interface TellParent {
   readonly failed: readonly string[];
 }
 
-export type Effect = SendAssignment | KillAttempt | ReturnSlots | SendCall | TellParent;
+/** An asset is fresh: all dags that wait for it are to be told. */
+export interface TellAsset {
+  readonly kind: 'TellAsset';
+  /** Where it was produced. */
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly asset: AssetState;
+}
+
+export type Effect = SendAssignment | KillAttempt | ReturnSlots | SendCall | TellParent | TellAsset;
 
 export interface HookEventDetails {
   readonly on: HookEvent;

@@ -2,6 +2,7 @@
  * What someone wants. Commands of callers get an answer (see `answer.ts`); messages of workers and gateways, and ticks, do
  * not need one. The commands are in `command/`, grouped by sender.
  */
+import type { NoteAssetTold, ProduceAsset, TakeAsset } from './command/asset.ts';
 import type {
   AddTasks,
   AssertOwned,
@@ -12,6 +13,7 @@ import type {
 } from './command/attempt.ts';
 import type { SetBackfill, StartBackfill } from './command/backfill.ts';
 import type { AskChild, BeginChild, ChildEnded } from './command/child.ts';
+import type { NoteEvent } from './command/expect.ts';
 import type { StrikeRun, StrikeSchedule, Tick } from './command/host.ts';
 import type {
   ClearTasks,
@@ -27,9 +29,11 @@ import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused }
 import type { HoldEvent } from './command/trigger.ts';
 import type { GatewayLost, LendSlots, RecallSlots, SetTenants, WorkerHeard, WorkerLeft } from './command/worker.ts';
 
+export type * from './command/asset.ts';
 export type * from './command/attempt.ts';
 export type * from './command/backfill.ts';
 export type * from './command/child.ts';
+export type * from './command/expect.ts';
 export type * from './command/host.ts';
 export type * from './command/manual.ts';
 export type * from './command/run.ts';
@@ -41,6 +45,10 @@ export type Command =
   | DeployDag
   | SubmitRuns
   | HoldEvent
+  | ProduceAsset
+  | TakeAsset
+  | NoteAssetTold
+  | NoteEvent
   | CancelRun
   | RetryTask
   | ReplayDeadLetter

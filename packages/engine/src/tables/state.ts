@@ -22,6 +22,7 @@ import type {
 } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
 import type { DueCursor, ZonedCursor } from '../model/stored.ts';
+import { UntoldAssets } from './asset/untold-assets.ts';
 import { AttemptTable } from './attempt/attempt-table.ts';
 import type { Backfill } from './backfill/backfill.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
@@ -179,6 +180,7 @@ export class State {
   readonly rows = new KeptRows();
   /** Events that wait for others. */
   readonly held = new HeldTable();
+  readonly untold = new UntoldAssets();
   readonly speculation = new Speculation();
   readonly agenda: Agenda = {
     runs: new Set(),

@@ -377,14 +377,14 @@ export class Scenario {
   }
 
   /** Instances of maps by their places: `load[3]`, `load[3][0]`. */
-  private attemptOf({ claim, workerId, version, specNo, map }: SendAssignment): Attempt {
+  attemptOf({ claim, workerId, version, specNo, map }: SendAssignment): Attempt {
     const places = map?.places.map(({ index }) => `[${index}]`).join('') ?? '';
     return { claim, worker: this.workers.get(workerId)!, task: version.task(specNo).name + places };
   }
 
   private deliver(effect: Effect): void {
     this.effects.push(effect);
-    if (effect.kind === 'SendCall' || effect.kind === 'TellParent') return;
+    if (effect.kind === 'SendCall' || effect.kind === 'TellParent' || effect.kind === 'TellAsset') return;
     const worker = this.workers.get(effect.workerId);
     if (effect.kind === 'SendAssignment') worker?.assign(effect);
     else if (effect.kind === 'KillAttempt') worker?.killed.push(effect);

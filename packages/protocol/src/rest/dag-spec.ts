@@ -2,11 +2,13 @@
 import { createHash } from 'node:crypto';
 import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
+import { checkAssets } from './asset-fields.ts';
 import { breakerSpec, poisonSpec } from './breaker-fields.ts';
 import { checkSpeculate } from './check-speculate.ts';
 import { problemsOf } from './common.ts';
 import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.ts';
 import type { DagSpecShape, TaskSpecShape } from './dag-spec-shape.ts';
+import { readExpect } from './expect-fields.ts';
 import { Facts } from './facts.ts';
 import { findCycle } from './find-cycle.ts';
 import { readPast } from './past-fields.ts';
@@ -16,7 +18,7 @@ import { checkGraph, graphFields, readConditions } from './read-graph.ts';
 import { type GroupSpecShape, type ReadGroups, readGroups } from './read-groups.ts';
 import { readParamsSchema } from './read-params-schema.ts';
 import { readSchedules } from './read-schedules.ts';
-import { readTriggers } from './read-triggers.ts';
+import { readTriggers, triggerList } from './read-triggers.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
 import { speculateSpec } from './speculate-fields.ts';
@@ -97,11 +99,12 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   refuseIf(problems, dag); // What follows asks where tasks are, which must be clear by now.
   const conditions = readConditions(tasks, { numbers, groups, facts, onFailure: definition.onFailure }, problems);
   const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, conditions.looksAt.get(no), problems));
-  const works = tasks.map((task, no) =>
-    readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),
-  );
+  const ofDag = { hasBundle: definition.bundle !== undefined, concurrency: definition.concurrency };
+  const works = tasks.map((task, no) => readWork(task, { taskNo: no, ...ofDag, numbers, groups }, problems));
   const params = readParamsSchema(definition, problems);
-  const triggers = readTriggers(definition.on, problems);
+  const triggers = readTriggers(definition.on, params.paramsSchema, problems);
+  const expected = readExpect(definition, problems);
+  checkAssets(tasks, groups, triggerList(triggers.on), problems);
   const schedules = readSchedules(definition, params.paramsSchema, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
@@ -137,6 +140,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
     ...speculateSpec(task),
     ...(past[no] === undefined ? {} : { past: past[no] }),
+    ...(task.produces === undefined ? {} : { produces: task.produces }),
   }));
   const spec: DagSpecShape = {
     tasks: [...own, ...closing.added],
@@ -150,6 +154,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.files === undefined ? {} : { files: definition.files }),
     ...triggers,
+    ...expected,
     ...(definition.onFailure === undefined || definition.onFailure === 'continue'
       ? {}
       : { onFailure: definition.onFailure }),

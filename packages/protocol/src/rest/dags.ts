@@ -60,6 +60,8 @@ export const triggerViewSchema = z.object({
   dedupe: z.string().optional(),
   batch: z.object({ max: z.int(), withinMs: z.int(), key: z.string().optional() }).optional(),
   debounce: z.object({ waitMs: z.int(), atMostMs: z.int(), key: z.string().optional() }).optional(),
+  /** It waits for assets, and takes no events. */
+  assets: z.object({ mode: z.enum(['all', 'any']), names: z.array(z.string()).readonly() }).optional(),
 });
 export type TriggerView = z.infer<typeof triggerViewSchema>;
 

@@ -1,4 +1,6 @@
 export * from './access.ts';
+export * from './asset-fields.ts';
+export * from './assets.ts';
 export * from './backfills.ts';
 export * from './breaker-view.ts';
 export * from './bundles.ts';
@@ -16,6 +18,7 @@ export * from './dags.ts';
 export * from './dead-letters.ts';
 export { eventValue, fillEventTemplate } from './event-template.ts';
 export * from './events.ts';
+export * from './expect-fields.ts';
 export * from './find-input.ts';
 export * from './fleet.ts';
 export * from './groups.ts';

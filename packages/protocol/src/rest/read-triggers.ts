@@ -1,5 +1,8 @@
 /** From `on` as it is written to the triggers of a spec. */
 import type { Problem } from '../errors.ts';
+import { checkParams } from '../params/check.ts';
+import type { ParamsSchema } from '../params/params-schema.ts';
+import { type AssetTriggerShape, readAssets } from './asset-fields.ts';
 import { checkEventTemplate, eventValueFault } from './event-template.ts';
 import { type ExpressionShape, readExpression } from './expression.ts';
 import { Facts, tooManyFacts } from './facts.ts';
@@ -22,6 +25,8 @@ export interface EventTriggerShape {
   readonly dedupe?: string;
   readonly batch?: { readonly max: number; readonly withinMs: number; readonly key?: string };
   readonly debounce?: { readonly waitMs: number; readonly atMostMs: number; readonly key?: string };
+  /** It waits for assets, and takes no events. */
+  readonly assets?: AssetTriggerShape;
 }
 
 /** The plain form is stored as it always was, so that it is the same version. */
@@ -31,12 +36,22 @@ export type OnShape = { readonly event: string } | readonly EventTriggerShape[];
 const DEBOUNCE_WAITS = 10;
 const DAY_MS = 86_400_000;
 
-export function readTriggers(on: ParsedTriggers | undefined, problems: Problem[]): { readonly on?: OnShape } {
+/** `params` is the dag's schema, if it is valid. */
+export function readTriggers(
+  on: ParsedTriggers | undefined,
+  params: ParamsSchema | undefined,
+  problems: Problem[],
+): { readonly on?: OnShape } {
   if (on === undefined) return {};
   if (!Array.isArray(on) && Object.keys(on).length === 1 && on.event !== undefined && !on.event.endsWith('*'))
     return { on: { event: on.event } };
   const list = [on].flat();
-  const triggers = list.map((trigger, no) => readTrigger(trigger, Array.isArray(on) ? `on[${no}]` : 'on', problems));
+  const triggers = list.map((trigger, no) => {
+    const path = Array.isArray(on) ? `on[${no}]` : 'on';
+    return trigger.assets === undefined
+      ? readTrigger(trigger, path, problems)
+      : readAssetTrigger(trigger, path, params, problems);
+  });
   const names = new Set<string>();
   triggers.forEach(({ name }, no) => {
     if (names.has(name))
@@ -44,6 +59,33 @@ export function readTriggers(on: ParsedTriggers | undefined, problems: Problem[]
     names.add(name);
   });
   return { on: triggers };
+}
+
+/** Those that take no events have none of the fields about them. */
+function readAssetTrigger(
+  { name = 'assets', assets = {}, ...others }: ParsedTrigger,
+  path: string,
+  params: ParamsSchema | undefined,
+  problems: Problem[],
+): EventTriggerShape {
+  for (const [field, value] of Object.entries(others)) {
+    if (value !== undefined)
+      problems.push({ path: `${path}.${field}`, message: 'is for events, and does not go with assets' });
+  }
+  const checked = params === undefined ? null : checkParams(params, null);
+  if (checked?.ok === false)
+    problems.push({
+      path: `${path}.assets`,
+      message: 'start runs without params: give each param of the dag a default',
+    });
+  return { name, type: ASSET_TRIGGER, assets: readAssets(assets) };
+}
+
+/** In place of the type of an event. */
+const ASSET_TRIGGER = 'asset';
+
+export function triggerList(on: OnShape | undefined): readonly EventTriggerShape[] {
+  return on === undefined || 'event' in on ? [] : on;
 }
 
 function readTrigger(trigger: ParsedTrigger, path: string, problems: Problem[]): EventTriggerShape {
@@ -94,7 +136,7 @@ function checkValue(text: string | undefined, path: string, problems: Problem[])
 
 const NO_RUN = 'there is no run yet: a trigger looks at the event only, such as event.data.<name>';
 
-function readWhere(text: string | undefined, path: string, problems: Problem[]): EventConditionShape | null {
+export function readWhere(text: string | undefined, path: string, problems: Problem[]): EventConditionShape | null {
   if (text === undefined) return null;
   const facts = new Facts();
   const read = readExpression(text, {

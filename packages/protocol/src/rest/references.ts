@@ -22,6 +22,7 @@ export const RUN_FIELDS = [
   'run.createdAt',
   'run.priority',
   'run.unmet',
+  'run.assets',
   'window.at',
   'window.start',
   'window.end',

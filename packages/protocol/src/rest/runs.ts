@@ -220,6 +220,20 @@ export const runSummarySchema = z.object({
   windowStart: instant.nullable(),
   /** Dags that had not succeeded in time for `requires` of the schedule; absent where all had. */
   unmet: z.array(z.string()).readonly().optional(),
+  /** The assets that it was created by, and the runs that produced them; absent for other runs. */
+  assets: z
+    .array(
+      z.object({
+        name: z.string(),
+        /** Null for an asset that somebody declared fresh. */
+        run: runIdSchema.nullable(),
+        dag: z.string().nullable(),
+        task: z.string().nullable(),
+        at: instant,
+      }),
+    )
+    .readonly()
+    .optional(),
   /** The backfill that made it. */
   backfill: z.string().nullable(),
   createdAt: instant,

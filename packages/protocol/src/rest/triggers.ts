@@ -1,6 +1,7 @@
 /** `on`: the events that start runs of a dag. One trigger, or a list of them. */
 import { z } from 'zod';
 import { MAX_TRIGGERS } from '../limits.ts';
+import { assetsSchema } from './asset-fields.ts';
 import { nameSchema, spanSchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 
@@ -9,7 +10,7 @@ export const eventTypeSchema = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'must have 1 to 200 printable ASCII characters, without spaces');
 
-const patternSchema = eventTypeSchema.refine(
+export const eventPatternSchema = eventTypeSchema.refine(
   (text) => !text.includes('*') || text === '*' || (text.indexOf('*') === text.length - 1 && text.endsWith('.*')),
   'may have a * only as its last part: order.*',
 );
@@ -23,8 +24,8 @@ const expression = z.string().min(1).max(MAX_EXPRESSION_CHARS);
 export const triggerSchema = z.strictObject({
   name: nameSchema.optional(),
   /** One of the two, which mean the same. */
-  event: patternSchema.optional(),
-  type: patternSchema.optional(),
+  event: eventPatternSchema.optional(),
+  type: eventPatternSchema.optional(),
   source: z
     .string()
     .min(1)
@@ -48,6 +49,7 @@ export const triggerSchema = z.strictObject({
       z.strictObject({ wait: waitSchema, atMost: waitSchema.optional(), key: expression.optional() }),
     ])
     .optional(),
+  assets: assetsSchema.optional(),
 });
 export type ParsedTrigger = z.output<typeof triggerSchema>;
 

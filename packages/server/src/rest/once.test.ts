@@ -100,6 +100,7 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
   resumeBackfill: async (name) => ({ path: `/v1/backfills/${await backfillOf(name)}/resume` }),
   cancelBackfill: async (name) => ({ path: `/v1/backfills/${await backfillOf(name)}/cancel`, body: {} }),
   changeSettings: async () => ({ path: '/v1/settings', body: { jitter: '0s' }, other: { jitter: '1ms' } }),
+  materializeAsset: async (name) => ({ path: `/v1/assets/${name}/materialize` }),
   upgradeZones: async () => ({ path: '/v1/zones/upgrade' }),
   cancelRun: async (name) => {
     await client().deployDag({ name, tasks: [{ name: 'a', handler: 'echo', queue: 'nobody' }] });

@@ -1,5 +1,6 @@
 /** Turns rows into the views of the API. States are derived by the same function of the engine that makes decisions. */
 import {
+  type AssetSource,
   type DagSpec,
   fingerprintText,
   Graph,
@@ -36,6 +37,8 @@ export function stateOf(run: Pick<RunView, 'phase' | 'admitted' | 'setAside'>): 
   return run.phase === 'open' && !run.admitted ? 'queued' : run.phase;
 }
 
+const assetAnswer = ({ name, run, dag, task, at }: AssetSource) => ({ name, run, dag, task, at: toIso(at) });
+
 export function runSummary(run: RunView): RunSummary {
   return {
     id: run.uid,
@@ -49,6 +52,7 @@ export function runSummary(run: RunView): RunSummary {
     window: toIsoOrNull(run.firesAt),
     windowStart: run.firesAt === null ? null : toIso(run.windowStart ?? run.firesAt),
     ...(run.notes.unmet === undefined ? {} : { unmet: run.notes.unmet }),
+    ...(run.notes.assets === undefined ? {} : { assets: run.notes.assets.map(assetAnswer) }),
     backfill: run.notes.backfill ?? null,
     createdAt: toIso(run.createdAt),
     endedAt: toIsoOrNull(run.endedAt),

@@ -5,7 +5,9 @@ import { delayedRuns } from './a-delayed.ts';
 import { past } from './a-past.ts';
 import { requirements } from './a-requires.ts';
 import { schedules } from './a-schedules.ts';
+import { assets } from './b-assets.ts';
 import { heldEvents } from './b-events.ts';
+import { expected } from './b-expect.ts';
 import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
 import { replay } from './c-replay.ts';
@@ -37,6 +39,8 @@ const ALL: readonly CheckerMaker[] = [
   requirements,
   submission,
   heldEvents,
+  assets,
+  expected,
   ownership,
   replay,
   dispatch,

@@ -262,6 +262,12 @@ export class Ledger {
         return;
       }
       case 'KeyStored':
+      case 'ExpectationSet':
+      case 'ExpectationRemoved':
+      case 'EventMissed':
+      case 'AssetProduced':
+      case 'AssetTold':
+      case 'AssetTaken':
       case 'EventHeld':
       case 'EventsReleased':
       case 'WorkerSilenced':

@@ -2,12 +2,22 @@
  * One node's way to the fake database: the `Store` that a host is given in the simulator. Several of them on one
  * `FakeDatabase` are several nodes.
  */
-import type { Epoch, Need, NodeId, RunId, Seen, ShardNo, TenantId } from '@signalbox/engine';
+import {
+  type Epoch,
+  type Need,
+  type NodeId,
+  type RunId,
+  type Seen,
+  type ShardNo,
+  type TenantId,
+  triggersOf,
+} from '@signalbox/engine';
 import { dagNameKey, readNeeds, silentKey, versionKey } from '@signalbox/engine/testing';
 import type {
   ClusterSeen,
   CommitChain,
   DagFound,
+  DagPlace,
   LoadedHeads,
   LoadedRest,
   NodeAddresses,
@@ -191,6 +201,17 @@ export class FakeStore implements Store {
       const paramsSchema = versions.get(versionKey(dagId, versionNo))?.spec.paramsSchema ?? null;
       return { shard, dagId, versionNo, paramsSchema };
     });
+  }
+
+  dagsOnAsset(tenantId: TenantId, asset: string): Promise<readonly DagPlace[]> {
+    const { dags, versions } = this.#database.tables;
+    return this.#read(() =>
+      [...dags.values()].flatMap(({ shard, dagId, versionNo, isRetired, tenantId: owner }) => {
+        if (owner !== tenantId || isRetired) return [];
+        const triggers = triggersOf(versions.get(versionKey(dagId, versionNo))?.spec ?? {});
+        return triggers.some(({ assets }) => assets?.names.includes(asset)) ? [{ shard, dagId }] : [];
+      }),
+    );
   }
 
   openChain(nodeId: NodeId): Promise<CommitChain> {

@@ -47,6 +47,7 @@ function loadingEarly(store: Store): Store {
     fetch: (needs) => store.fetch(needs),
     fetchPayloads: (keys) => store.fetchPayloads(keys),
     findDag: (tenantId, name) => store.findDag(tenantId, name),
+    dagsOnAsset: (tenantId, asset) => store.dagsOnAsset(tenantId, asset),
     openChain: (nodeId) => store.openChain(nodeId),
   };
 }

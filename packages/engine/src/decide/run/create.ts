@@ -24,7 +24,7 @@ type NewRun = Pick<
   RunCreated,
   'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
 > &
-  Partial<Pick<RunCreated, 'windowStart' | 'backfill' | 'dueAt' | 'requires'>> & {
+  Partial<Pick<RunCreated, 'windowStart' | 'backfill' | 'dueAt' | 'requires' | 'assets'>> & {
     /** The current one unless told. */
     readonly version?: Version;
     /** For active runs of the dag to end, whatever its limit. */
@@ -56,6 +56,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
   };
   // Not spread into it: that took as long as all the rest, and a hundred thousand windows may be due at once.
   if (run.parent !== undefined) created.parent = run.parent;
+  if (run.assets !== undefined) created.assets = run.assets;
   if (run.until !== undefined) created.until = run.until;
   if (run.windowStart !== undefined) created.windowStart = run.windowStart;
   if (run.backfill !== undefined) created.backfill = run.backfill;

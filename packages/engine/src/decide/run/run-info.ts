@@ -11,5 +11,6 @@ export function runInfoOf({ runs }: State, run: RunRow): RunInfo {
     priority: PRIORITIES[runs.priority[run]!]!,
     window: runs.windows.get(run) ?? null,
     unmet: runs.notes.get(run)?.unmet ?? null,
+    assets: runs.notes.get(run)?.assets ?? null,
   };
 }

@@ -16,6 +16,7 @@ import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { specNoOf, taskNoOf, taskSpecOf } from '../../tables/task/task-slots.ts';
 import { dropUnnamed } from '../add/drop-unnamed.ts';
+import { produceAssets } from '../asset/produce-asset.ts';
 import { passRetry } from '../breaker/pass.ts';
 import { stopCall } from '../child/stop-call.ts';
 import type { Recorder } from '../recorder.ts';
@@ -121,6 +122,9 @@ export function endAttempt(recorder: Recorder, attempt: AttemptSlot, ending: End
   // Also one that may add nothing any more: a task that was added once more may have another template by now.
   if (end.taskState === 'succeeded' && runs.added.has(run)) dropUnnamed(recorder, slot);
   recorder.record(end);
+  if (end.taskState === 'succeeded' && task.produces !== undefined) {
+    produceAssets(recorder, run, task.name, task.produces);
+  }
   if (end.retryAt !== null && end.retryAt <= end.endedAt) passRetry(recorder, slot);
   followEnd(recorder, slot, end, classified, code);
 }

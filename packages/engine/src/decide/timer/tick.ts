@@ -4,6 +4,7 @@ import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { OVERDUE, UNCONFIRMED } from '../../tables/attempt/confirmed.ts';
 import { attemptWith, findAttempt } from '../../tables/attempt/find-attempt.ts';
+import { nextExpectedAt } from '../../tables/expect/expectations.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import { watchSchedule } from '../../tables/schedule/watch-schedule.ts';
 import { isLive } from '../../tables/schedule/window-wheel.ts';
@@ -13,9 +14,11 @@ import { mayRun } from '../../tables/task/may-run.ts';
 import { isRunTimer } from '../../tables/timer/run-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
 import { watchLease } from '../../tables/worker/lease.ts';
+import { tellAssets } from '../asset/produce-asset.ts';
 import { advanceBackfills, isBackfillDue } from '../backfill/advance.ts';
 import { passRetry, wakeBudget } from '../breaker/pass.ts';
 import { wakeBreaker } from '../breaker/wake.ts';
+import { checkExpectations } from '../expect/expect.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
@@ -43,6 +46,8 @@ export function tick(recorder: Recorder): void {
   advanceBackfills(recorder);
   linkPasts(recorder);
   checkRequirements(recorder);
+  tellAssets(recorder);
+  checkExpectations(recorder);
 }
 
 /** When something is due next: by the clock that never jumps, and by the wall clock. */
@@ -53,9 +58,10 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
   const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
-  const waits = soonest(pastDue(state), state.requires.next());
+  const waits = soonest(soonest(pastDue(state), state.requires.next()), state.untold.next());
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
-  return { mono, wall: soonest(state.windows.firstAt(), nextWalkAt(state)) };
+  const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), nextExpectedAt(state));
+  return { mono, wall };
 }
 
 function soonest(a: number | null, b: number | null): number | null {

@@ -2,12 +2,14 @@
 
 import type { TableWrites } from '../table/define-table.ts';
 import { type AddedChange, addedChanges } from './added.ts';
+import { type AssetChange, assetChanges, assetTables } from './asset.ts';
 import { type AttemptChange, attemptChanges } from './attempt.ts';
 import { type BackfillChange, backfillChanges, backfillTables } from './backfill.ts';
 import { type DagChange, dagChanges } from './dag.ts';
 import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
 import type { ChangeEvent, ChangeGroup, ShowInstant } from './define.ts';
+import { type ExpectChange, expectChanges, expectTables } from './expect.ts';
 import type { Fields } from './fields.ts';
 import { type HeldChange, heldChanges, heldTables } from './held.ts';
 import { type ManualChange, manualChanges } from './manual.ts';
@@ -20,11 +22,13 @@ import { type ShardChange, shardChanges, shardTables } from './shard.ts';
 import { type SpeculativeChange, speculativeChanges } from './speculative.ts';
 
 export type * from './added.ts';
+export type * from './asset.ts';
 export type * from './attempt.ts';
 export type * from './backfill.ts';
 export type * from './dag.ts';
 export type * from './dead-letter.ts';
 export type * from './deadline.ts';
+export type * from './expect.ts';
 export type * from './held.ts';
 export type * from './manual.ts';
 export type * from './map.ts';
@@ -49,7 +53,9 @@ export type Change =
   | HeldChange
   | PastChange
   | ShardChange
-  | BackfillChange;
+  | BackfillChange
+  | AssetChange
+  | ExpectChange;
 
 /** A description, whatever its kind. */
 export interface AnyChangeKind {
@@ -79,6 +85,8 @@ const DESCRIBED = [
   ...pastChanges,
   ...shardChanges,
   ...backfillChanges,
+  ...assetChanges,
+  ...expectChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];
@@ -98,4 +106,11 @@ export function kindOf(change: Change): AnyChangeKind {
 }
 
 /** By the name that loads and fetches give their rows. */
-export const TABLES = { ...shardTables, ...heldTables, ...backfillTables, ...scheduleTables } as const;
+export const TABLES = {
+  ...shardTables,
+  ...heldTables,
+  ...backfillTables,
+  ...scheduleTables,
+  ...assetTables,
+  ...expectTables,
+} as const;

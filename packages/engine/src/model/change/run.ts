@@ -1,5 +1,6 @@
 /** The life of a run. Its tasks are in `attempt.ts`, manual actions in `manual.ts`. */
 
+import type { AssetSource } from '../asset.ts';
 import type { ParentRef } from '../command.ts';
 import type { Actor, BackfillUid, DagId, RunId, RunUid, ScheduleNo, TenantId, VersionNo } from '../ids.ts';
 import { notesCreated } from '../run/run-notes.ts';
@@ -43,6 +44,8 @@ const runCreated = defineChange('RunCreated', {
     dueAt: f.since(6, f.optional(f.instant)),
     /** What its window requires: it is not admitted before that was looked at. */
     requires: f.since(6, f.optional(f.json<RequiresNote>())),
+    /** The assets that it was created by. */
+    assets: f.since(7, f.optional(f.json<readonly AssetSource[]>())),
   },
   rows(change, rows: RunRows) {
     const { runId, params } = change;

@@ -2,6 +2,7 @@
  * Notes of a run: data beside its row, for runs that use more than plain tasks. They are JSON. Each change that alters them
  * writes them completely, so they are the same live, on load and in replay (I19).
  */
+import type { AssetSource } from '../asset.ts';
 import type { ClosingPlan } from '../dag/closing-plan.ts';
 import type { BackfillUid, Instant, RunUid } from '../ids.ts';
 import type { RequiresNote } from '../schedule/requirement.ts';
@@ -21,6 +22,8 @@ export interface RunNotes {
   readonly requires?: RequiresNote;
   /** Dags of requirements that were not met in time. */
   readonly unmet?: readonly string[];
+  /** The assets that it was created by. */
+  readonly assets?: readonly AssetSource[];
   /** Absent until the window before is known; see `decide/past/`. */
   readonly past?: PastNote;
 }
@@ -42,34 +45,46 @@ export function readRunNotes(notes: string | RunNotes | null | undefined): RunNo
 
 /** The run is open again: its deadlines start again, the past is looked at again, and the counts of hooks continue. */
 export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
-  const { slowTimes, reopens = 0, until, backfill } = notes;
+  const { slowTimes, reopens = 0, until, backfill, assets } = notes;
   const counts = closing !== null && closing.repeatingOf(null).length > 0;
-  if (!counts && until === undefined && backfill === undefined) return {};
+  const begun = begunWith({ until, backfill, assets });
+  if (!counts && Object.keys(begun).length === 0) return {};
   const kept: RunNotes = {
     ...(counts && slowTimes !== undefined ? { slowTimes } : {}),
     ...(counts ? { reopens: reopens + 1 } : {}),
-    ...begunWith({ until, backfill }),
+    ...begun,
   };
   return { notes: JSON.stringify(kept) };
 }
 
 /** Those that a run begins with, if any. */
-export function notesCreated({ until, backfill, requires }: Pick<RunNotes, 'until' | 'backfill' | 'requires'>): {
-  notes?: string;
-} {
-  if (until === undefined && backfill === undefined && requires === undefined) return {};
-  const notes: RunNotes = { ...begunWith({ until, backfill }), ...(requires === undefined ? {} : { requires }) };
+export function notesCreated({
+  until,
+  backfill,
+  assets,
+  requires,
+}: Pick<RunNotes, 'until' | 'backfill' | 'assets' | 'requires'>): { notes?: string } {
+  if (until === undefined && backfill === undefined && assets === undefined && requires === undefined) return {};
+  const notes: RunNotes = {
+    ...begunWith({ until, backfill, assets }),
+    ...(requires === undefined ? {} : { requires }),
+  };
   return { notes: JSON.stringify(notes) };
 }
 
 interface BegunWith {
   readonly until: string | undefined;
   readonly backfill: BackfillUid | undefined;
+  readonly assets: readonly AssetSource[] | undefined;
 }
 
 /** These never change. */
-function begunWith({ until, backfill }: BegunWith): Pick<RunNotes, 'until' | 'backfill'> {
-  return { ...(until === undefined ? {} : { until }), ...(backfill === undefined ? {} : { backfill }) };
+function begunWith({ until, backfill, assets }: BegunWith): Pick<RunNotes, 'until' | 'backfill' | 'assets'> {
+  return {
+    ...(until === undefined ? {} : { until }),
+    ...(backfill === undefined ? {} : { backfill }),
+    ...(assets === undefined ? {} : { assets }),
+  };
 }
 
 /** Counted only where a hook asks for it. */

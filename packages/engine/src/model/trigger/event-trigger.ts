@@ -1,8 +1,9 @@
 /** The triggers of a dag: which events start runs of it, and how. */
+import { type AssetTriggerSpec, assetKey } from '../asset.ts';
 import type { Expression } from '../dag/expression.ts';
 
 /** A condition over an event: its params are the values at the paths. */
-interface EventCondition {
+export interface EventCondition {
   readonly text: string;
   readonly expression: Expression;
   readonly paths: readonly (readonly (string | number)[])[];
@@ -24,6 +25,10 @@ export interface EventTrigger {
   readonly batch?: { readonly max: number; readonly withinMs: number; readonly key?: string };
   /** One run, with the last event, once no other has come for so long. */
   readonly debounce?: { readonly waitMs: number; readonly atMostMs: number; readonly key?: string };
+  /** It starts nothing: an event that it takes was expected. */
+  readonly isExpectation?: true;
+  /** It waits for these assets, and takes no events. */
+  readonly assets?: AssetTriggerSpec;
 }
 
 /** As specs have them: those of before triggers had more than a name are read for ever. */
@@ -38,9 +43,11 @@ export function triggersOf({ on }: { readonly on?: OnSpec }): readonly EventTrig
 export function triggersByType(triggers: readonly EventTrigger[]): ReadonlyMap<string, readonly EventTrigger[]> {
   const byType = new Map<string, EventTrigger[]>();
   for (const trigger of triggers) {
-    const same = byType.get(trigger.type);
-    if (same === undefined) byType.set(trigger.type, [trigger]);
-    else same.push(trigger);
+    for (const type of trigger.assets?.names.map(assetKey) ?? [trigger.type]) {
+      const same = byType.get(type);
+      if (same === undefined) byType.set(type, [trigger]);
+      else same.push(trigger);
+    }
   }
   return byType;
 }

@@ -13,6 +13,8 @@ interface Waiting {
 
 export class RequiresTable {
   private readonly waiting = new Map<RunRow, Waiting>();
+  /** None is due before this. Each turn asks for it, so it is kept, and found anew only when it has come. */
+  private dueFrom = Number.POSITIVE_INFINITY;
 
   get isUsed(): boolean {
     return this.waiting.size > 0;
@@ -24,6 +26,7 @@ export class RequiresTable {
 
   add(run: RunRow, waiting: Waiting): void {
     this.waiting.set(run, waiting);
+    this.dueFrom = Math.min(this.dueFrom, waiting.lookAt);
   }
 
   isOver(run: RunRow, mono: number): boolean {
@@ -34,26 +37,29 @@ export class RequiresTable {
   lookAgain(run: RunRow, mono: number, afterMs: number): void {
     const one = this.waiting.get(run)!;
     one.lookAt = Math.min(mono + afterMs, one.endsAt);
+    this.dueFrom = Math.min(this.dueFrom, one.lookAt);
   }
 
   remove(run: RunRow): void {
     this.waiting.delete(run);
   }
 
-  /** When the next one is due; null when none waits. */
+  /** When somebody must look; null when none waits. At that time it may turn out that none is due yet. */
   next(): number | null {
-    let next = Number.POSITIVE_INFINITY;
-    for (const { lookAt } of this.waiting.values()) if (lookAt < next) next = lookAt;
-    return this.waiting.size === 0 ? null : next;
+    return this.waiting.size === 0 ? null : this.dueFrom;
   }
 
   /** Those that are due, up to so many. */
   due(mono: number, most: number): readonly RunRow[] {
     const found: RunRow[] = [];
+    if (mono < this.dueFrom) return found;
+    let next = Number.POSITIVE_INFINITY;
     for (const [run, { lookAt }] of this.waiting) {
+      next = Math.min(next, lookAt);
       if (lookAt <= mono) found.push(run);
-      if (found.length === most) break;
+      if (found.length === most) return found;
     }
+    this.dueFrom = next;
     return found;
   }
 }

@@ -2,6 +2,8 @@
  * Every operation of the API, once. A route that is not listed here can't be registered. Roles, the OpenAPI document, the
  * docs page, `docs/reference/rest.md` and the names in metrics come from here.
  */
+
+import { assetOperations } from './assets.ts';
 import { backfillOperations } from './backfills.ts';
 import { dagOperations } from './dags.ts';
 import { deadLetterOperations } from './dead-letters.ts';
@@ -18,6 +20,7 @@ export * from './operation.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...dagOperations,
   ...scheduleOperations,
+  ...assetOperations,
   ...backfillOperations,
   ...runOperations,
   ...jobOperations,

@@ -8,6 +8,7 @@ import {
   type TableName,
 } from '@signalbox/engine';
 import { Violation } from '@signalbox/engine/testing';
+import { assetRules } from './asset-rules.ts';
 import { attemptRules } from './attempt-rules.ts';
 import { backfillRules } from './backfill-rules.ts';
 import { dagRules } from './dag-rules.ts';
@@ -29,6 +30,7 @@ const SPECIAL: Rules = {
   ...mapRules,
   ...heldRules,
   ...backfillRules,
+  ...assetRules,
 };
 
 const TABLE_NAMES = Object.keys(TABLES) as TableName[];

@@ -20,11 +20,12 @@ const EXAMPLE = `on:
 
 export function Triggers({ dag }: { readonly dag: DagDetails }) {
   const { isAdmin } = useRights();
+  const taken = dag.triggers.find(({ assets }) => assets === undefined);
   return (
     <>
       <Card
         title="Triggers"
-        side={dag.triggers.length > 0 && <SendButton dag={dag.name} type={exampleType(dag.triggers[0])} />}
+        side={taken !== undefined && <SendButton dag={dag.name} type={exampleType(taken)} />}
         flush
       >
         {dag.triggers.length === 0 ? (
@@ -54,9 +55,26 @@ export function Triggers({ dag }: { readonly dag: DagDetails }) {
 }
 
 /** `order.*` takes any type that begins so. */
-const exampleType = (trigger: TriggerView | undefined): string => (trigger?.type ?? '').replace(/\*$/, 'example');
+const exampleType = (trigger: TriggerView): string => trigger.type.replace(/\*$/, 'example');
+
+/** It takes no events: runs of other dags make it fire. */
+function AssetTrigger({
+  name,
+  assets,
+}: {
+  readonly name: string;
+  readonly assets: NonNullable<TriggerView['assets']>;
+}) {
+  return (
+    <div>
+      <b>{name}</b> fires when {assets.mode === 'all' ? 'all of' : 'any of'} <code>{assets.names.join(', ')}</code>{' '}
+      {assets.mode === 'all' ? 'were produced since the last such run' : 'is produced'}
+    </div>
+  );
+}
 
 function Trigger({ trigger }: { readonly trigger: TriggerView }) {
+  if (trigger.assets !== undefined) return <AssetTrigger name={trigger.name} assets={trigger.assets} />;
   const { name, type, source, where, params, dedupe, batch, debounce } = trigger;
   return (
     <>

@@ -1,0 +1,93 @@
+import type { AssetView } from '@signalbox/protocol';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually, type Rig, startRig } from '../testing/rig.ts';
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await startRig();
+  await rig.addWorker({ make: () => null, fail: () => Promise.reject(new Error('no')) });
+});
+afterAll(() => rig.stop());
+
+const producer = (name: string, asset: string, handler = 'make') => ({
+  name,
+  tasks: [{ name: 'make', handler, produces: [asset] }],
+});
+const consumer = (name: string, on: unknown) => ({ name, on, tasks: [{ name: 'use', handler: 'make' }] });
+
+async function deploy(...dags: { readonly name: string }[]): Promise<void> {
+  for (const dag of dags) expect(await rig.ask('PUT', `/v1/dags/${dag.name}`, dag)).toMatchObject({ status: 200 });
+}
+const runsOf = async (dag: string) =>
+  ((await rig.ask('GET', `/v1/runs?dag=${dag}`)).body as unknown as { items: { id: string; assets?: unknown[] }[] })
+    .items;
+async function run(dag: string): Promise<string> {
+  const { id } = (await rig.ask('POST', `/v1/dags/${dag}/runs`, {})).body as unknown as { id: string };
+  await eventually(async () => (await rig.ask('GET', `/v1/runs/${id}`)).body.state === 'ended');
+  return id;
+}
+const shardsOf = async (...names: string[]) =>
+  (await rig.sql(`select shard from dag where name in (${names.map((name) => `'${name}'`).join()})`)).map(
+    ({ shard }) => shard,
+  );
+
+test('a dag runs once all its assets were produced, on whichever shards, and names the runs that did', async () => {
+  await deploy(producer('load-a', 'a'), producer('load-b', 'b'), consumer('report', { assets: { all: ['a', 'b'] } }));
+  expect(new Set(await shardsOf('load-a', 'load-b', 'report')).size).toBeGreaterThan(1);
+  const a = await run('load-a');
+  const newer = await run('load-a');
+  expect(a).not.toBe(newer);
+  expect(await runsOf('report')).toEqual([]);
+  const b = await run('load-b');
+  await eventually(async () => (await runsOf('report')).length === 1);
+  expect((await runsOf('report'))[0]).toMatchObject({
+    cause: 'event',
+    actor: 'asset',
+    assets: [
+      { name: 'a', run: newer, dag: 'load-a', task: 'make' },
+      { name: 'b', run: b, dag: 'load-b', task: 'make' },
+    ],
+  });
+  const { body } = await rig.ask('GET', '/v1/assets');
+  const { items } = body as unknown as { items: AssetView[] };
+  const consumers = [{ dag: 'report', trigger: 'assets', mode: 'all', assets: ['a', 'b'] }];
+  expect(items).toMatchObject([
+    { name: 'a', run: newer, dag: 'load-a', task: 'make', producedBy: 'task', count: 2, consumers },
+    { name: 'b', run: b, count: 1, consumers },
+  ]);
+});
+
+test('an asset is declared fresh by hand, listed before it ever was, and unknown before anybody names it', async () => {
+  await deploy(consumer('watch', { name: 'any-of', assets: { any: ['s3://lake/x', 'y'] } }));
+  const path = `/v1/assets/${encodeURIComponent('s3://lake/x')}`;
+  expect((await rig.ask('GET', path)).body).toMatchObject({ name: 's3://lake/x', producedAt: null, count: 0 });
+  expect(await rig.ask('GET', '/v1/assets/nobody')).toMatchObject({ status: 404, body: { code: 'ASSET_NOT_FOUND' } });
+  const made = await rig.ask('POST', `${path}/materialize`, {});
+  expect(made).toMatchObject({ status: 200, body: { count: 1, run: null, producedBy: 'token:admin' } });
+  await eventually(async () => (await runsOf('watch')).length === 1);
+  expect((await runsOf('watch'))[0]?.assets).toMatchObject([{ name: 's3://lake/x', run: null }]);
+  const first = (await rig.ask('GET', '/v1/assets?limit=1')).body as unknown as { items: AssetView[]; cursor: string };
+  const rest = (await rig.ask('GET', `/v1/assets?limit=100&cursor=${first.cursor}`)).body as unknown as {
+    items: AssetView[];
+  };
+  const names = [...first.items, ...rest.items].map(({ name }) => name);
+  expect(names).toEqual([...names].sort());
+  expect(names).toContain('y');
+});
+
+test('a failed task produces nothing', async () => {
+  await deploy(producer('broken', 'never', 'fail'), consumer('hopeful', { assets: { any: ['never'] } }));
+  await run('broken');
+  expect((await rig.ask('GET', '/v1/assets/never')).body).toMatchObject({ count: 0 });
+});
+
+test.each([
+  [{ ...producer('self', 'mine'), on: { assets: { any: ['mine'] } } }, 'run for ever'],
+  [consumer('both', { assets: { any: ['a'], all: ['b'] } }), 'either all or any'],
+  [consumer('mixed', { assets: { any: ['a'] }, where: 'event.data.x > 1' }), 'does not go with assets'],
+  [{ ...consumer('strict', { assets: { any: ['a'] } }), params: { type: 'object', required: ['x'] } }, 'a default'],
+  [{ name: 'mapped', tasks: [{ name: 'm', handler: 'make', map: [1, 2], produces: ['z'] }] }, 'a task with a map'],
+])('%j is refused', async (dag, message) => {
+  const { status, body } = await rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
+  expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(message)]);
+});
