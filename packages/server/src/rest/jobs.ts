@@ -265,7 +265,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     shape: JobShape,
     place: DagPlace,
     list: readonly Wanted[],
-    key: string | null,
+    key: Key,
   ): Promise<string[]> {
     const isOnce = ({ job }: Wanted) => job.cron === undefined && job.every === undefined;
     const ids = new Map<Wanted, string>();
