@@ -166,7 +166,7 @@ const windowDecided = defineChange('WindowDecided', {
  * and stays with the window, which now says why nothing ran (I2).
  */
 const windowSkipped = defineChange('WindowSkipped', {
-  no: 95,
+  no: 96,
   since: 7,
   fields: {
     shard: f.uint<ShardNo>(),
