@@ -1,6 +1,6 @@
 /**
  * `npm run screenshots`: pictures of the web UI for the documents, from a real server with a day's small work. Into `docs/images`.
- * `npm run screenshots -- --all <folder>`: every page, light, dark and on a phone, for whoever changes how pages look.
+ * `npm run screenshots -- --all <folder>`: every page and dialog, light, dark and on a phone, for whoever changes how pages look.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { parseArgs } from 'node:util';
 import { eventually, type Rig } from '@signalbox/server/testing';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
+import { DIALOGS, NIGHTLY } from './screenshot-dialogs.ts';
 import { type SignedIn, startUiRig } from './ui-rig.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
-const NIGHTLY = 'nightly-warehouse';
 
 interface Context {
   readonly params: { readonly day?: string; readonly bad?: boolean } | null;
@@ -41,7 +41,7 @@ const HANDLERS = {
     await pause(200);
     if (params?.bad === true) throw new Error('duplicate key value violates unique constraint "orders_pkey"');
   },
-  long: () => pause(60_000),
+  long: () => pause(900_000),
 };
 
 async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
@@ -63,7 +63,7 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
       task('clean_orders', 'step', 'extract_orders'),
       task('join', 'step', 'clean_orders', 'extract_customers', 'extract_payments'),
       task('check_quality', 'step', 'join'),
-      task('load', 'load', 'check_quality'),
+      { ...task('load', 'load', 'check_quality'), produces: ['orders'] },
       task('report', 'step', 'load'),
       task('notify', 'step', 'load'),
     ],
@@ -96,6 +96,7 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   await ended(failed);
   await seedPast(rig);
   await seedTime(rig);
+  await seedJobs(rig);
   const running = await submit('search-index');
   await pause(500);
   return { failed, running };
@@ -106,6 +107,13 @@ async function seedTime(rig: Rig): Promise<void> {
   const create = (schedule: object) => rig.ask('POST', `/v1/dags/${NIGHTLY}/schedules`, schedule);
   const workdays = { weekdays: ['MON', 'TUE', 'WED', 'THU', 'FRI'], exclude: ['12-24', '12-25'] };
   await create({ name: 'noon-refresh', cron: '0 12 * * *', zone: 'Europe/Berlin', calendar: workdays, jitter: '5m' });
+  await create({
+    ...{ name: 'with-rates', cron: '15 3 * * *', zone: 'Europe/Berlin', wait: '2h', unmet: 'run' },
+    requires: [
+      { dag: 'currency-rates', within: '6h' },
+      { dag: 'search-index', window: 'same' },
+    ],
+  });
   await create({ name: 'month-end', cron: '30 23 L * *', zone: 'America/New_York', params: { full: true } });
   await rig.ask('POST', `/v1/dags/${NIGHTLY}/schedules/month-end/pause`, {});
   await rig.ask('PUT', '/v1/dags/ship-orders', {
@@ -120,6 +128,7 @@ async function seedTime(rig: Rig): Promise<void> {
         where: 'event.data.total > 100',
         params: { order: '${{ event.data.id }}' },
       },
+      { assets: { all: ['orders', 'rates'] } },
       { name: 'returns', type: 'order.returned', batch: { max: 50, within: '5m', key: 'event.data.warehouse' } },
       { type: 'webhook.github.push' },
     ],
@@ -131,6 +140,45 @@ async function seedTime(rig: Rig): Promise<void> {
   await fill(NIGHTLY, { from: day(9), to: day(2) });
   await eventually(async () => (await rig.ask('GET', '/v1/backfills')).body.items[0]?.state === 'ended', 60_000);
   await fill('search-index', { from: day(40), maxActive: 2 });
+}
+
+/** Jobs of each kind and state, and two tenants beside the first. */
+async function seedJobs(rig: Rig): Promise<void> {
+  const job = (body: object) => rig.ask('POST', '/v1/jobs', body);
+  await job({
+    run: 'vacuumdb --analyze shop',
+    name: 'vacuum the shop',
+    cron: '30 4 * * *',
+    zone: 'Europe/Berlin',
+    tags: ['database'],
+    owner: 'team-shop',
+  });
+  await job({
+    http: { url: 'https://status.example.com/ping' },
+    name: 'ping the status page',
+    every: '15m',
+    tags: ['health'],
+    owner: 'team-web',
+  });
+  await job({
+    task: { dag: NIGHTLY, task: 'extract_orders' },
+    name: 'orders of last Friday',
+    delay: '6h',
+    tags: ['warehouse'],
+    owner: 'team-data',
+  });
+  await job({
+    run: 'pg_dump shop | gzip > /backup/shop.sql.gz',
+    name: 'dump before the migration',
+    delay: '2h',
+    tags: ['database', 'once'],
+    owner: 'team-shop',
+  });
+  const { body } = await job({ run: 'rm -rf /tmp/exports', delay: '3d' });
+  await rig.ask('POST', `/v1/jobs/${body.id}/pause`, {});
+  await rig.ask('POST', '/v1/tenants', { name: 'team-shop', weight: 3, critical: false });
+  await rig.ask('POST', '/v1/tenants', { name: 'team-lab', weight: 0.5, defaultPriority: 'low', critical: false });
+  await rig.ask('POST', '/v1/tenants/team-lab/suspend', { reason: 'a loop of submissions' });
 }
 
 /** A server that has just started has no past: the sums of a night job of four months. */
@@ -219,7 +267,7 @@ const LOOKS = [
 
 async function shootAll(
   { page, go }: SignedIn,
-  { failed, wide }: { readonly failed: string; readonly wide: string },
+  { failed, running, wide }: { readonly failed: string; readonly running: string; readonly wide: string },
   folder: string,
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
@@ -243,6 +291,9 @@ async function shootAll(
       '/runs',
       '/schedules',
       '/backfills',
+      '/jobs',
+      '/tenants',
+      '/assets',
       '/dags/ship-orders?tab=triggers',
       '/dead-letters',
       '/breakers',
@@ -275,16 +326,21 @@ async function shootAll(
         .replaceAll(/^-|-$/g, '');
       await shoot(page, join(folder, `${file || 'home'}.${name}.png`));
     }
+    for (const [dialog, path, open] of DIALOGS) {
+      await go(path({ failed, running }));
+      await open(page);
+      await shoot(page, join(folder, `dialog-${dialog}.${name}.png`));
+    }
   }
 }
 
 const { values } = parseArgs({ options: { all: { type: 'string' } } });
 const ui = await startUiRig();
 try {
-  const { failed } = await seed(ui.rig);
+  const seeded = await seed(ui.rig);
   const visitor = await ui.signIn();
-  if (values.all === undefined) await shootForDocs(visitor, failed);
-  else await shootAll(visitor, { failed, wide: await seedMuch(ui.rig) }, values.all);
+  if (values.all === undefined) await shootForDocs(visitor, seeded.failed);
+  else await shootAll(visitor, { ...seeded, wide: await seedMuch(ui.rig) }, values.all);
 } finally {
   await ui.stop();
 }

@@ -265,6 +265,16 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.reload();
     await page.getByText('1 line', { exact: true }).waitFor();
     await page.getByRole('button', { name: '9 more' }).waitFor();
+    await page.getByRole('button', { name: 'Next match' }).click();
+    await page.waitForURL(/line=9/);
+    await go(`/runs/${id}?tab=log&line=3`);
+    const marked = page.locator('.log-line.marked');
+    await marked.filter({ hasText: 'at frame1' }).waitFor();
+    await page.locator('.log-line', { hasText: 'at frame4' }).locator('.log-no').click();
+    await marked.filter({ hasText: 'at frame4' }).waitFor();
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    expect((await download).suggestedFilename()).toBe(`${id}.log`);
   });
 
   test('who may only look can press no action on any page, and each says why', async () => {

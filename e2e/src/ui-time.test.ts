@@ -320,7 +320,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await row.locator('a.mono').click();
     await press('Cancel …');
     await confirm('Cancel the run');
-    await page.getByText('No runs.').waitFor();
+    await page.getByText('No run matches.').waitFor();
     expect((await ui.rig.ask('GET', '/v1/runs?state=scheduled')).body.items).toEqual([]);
   });
 

@@ -230,6 +230,10 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await rows.press('ArrowDown');
     await rows.press('ArrowDown');
     await page.getByText(/second in the run of .*: Failed/).waitFor();
+    // A link to it shows the same cell.
+    await page.waitForURL(new RegExp(`cell=${failed}\\+second`));
+    await page.reload();
+    await page.getByText(/second in the run of .*: Failed/).waitFor();
     await rows.press('Enter');
     await page.waitForURL(new RegExp(`/runs/${failed}/tasks/second$`));
     await page.goBack();

@@ -220,6 +220,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
         windowGraceMs: config.windowGraceMs,
         zoneData: zones.source,
         zoneVersion: () => zones.version,
+        zoneDataOf: zones.sourceOf,
         isZoneSure: zones.isSure,
         defaultJitterMs: settings.defaultJitterMs,
       },

@@ -627,6 +627,12 @@ const CASES: readonly Case[] = [
     onHost: (host) => losesChanges(host, (change) => change.kind === 'WindowDecided' && change.skipped !== null),
   },
   {
+    what: 'the reason of unmet windows',
+    within: 100,
+    expected: /^I2/,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'WindowSkipped'),
+  },
+  {
     what: 'the memory of decided windows',
     within: 60,
     expected: /^(I1|I2|I19|D1)/,

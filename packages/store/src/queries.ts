@@ -75,6 +75,7 @@ import { getRun } from './queries/get-run.ts';
 import {
   deleteJobRows,
   findJob,
+  findJobIds,
   insertJobRows,
   type ListJobs,
   listJobRuns,
@@ -241,6 +242,7 @@ export class Queries {
   deleteJobRows = (tenantId: TenantId, ids: readonly string[]) => deleteJobRows(this.#database, tenantId, ids);
   markJobCancelled = (tenantId: TenantId, id: string) => markJobCancelled(this.#database, tenantId, id);
   findJob = (tenantId: TenantId, id: string) => findJob(this.#database, tenantId, id);
+  findJobIds = (tenantId: TenantId, ids: readonly string[]) => findJobIds(this.#database, tenantId, ids);
   listJobs = (tenantId: TenantId, list: ListJobs) => listJobs(this.#database, tenantId, list);
   listJobRuns = (tenantId: TenantId, list: Parameters<typeof listJobRuns>[3]) =>
     this.#withPartitions((days) => listJobRuns(this.#database, days, tenantId, list));

@@ -60,6 +60,10 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/jobs/job.tsx'), 'JobPage'),
   ),
   page(
+    '/assets',
+    lazyRouteComponent(() => import('./pages/assets/assets.tsx'), 'AssetsPage'),
+  ),
+  page(
     '/tenants',
     lazyRouteComponent(() => import('./pages/tenants/tenants.tsx'), 'TenantsPage'),
   ),

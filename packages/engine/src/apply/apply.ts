@@ -39,6 +39,7 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   ScheduleSet: applySchedule,
   ScheduleRemoved: applySchedule,
   WindowDecided: applySchedule,
+  WindowSkipped: applySchedule,
   ScheduleParked: applySchedule,
   ZonesApplied: applySchedule,
   RunCreated: applyRunChange,

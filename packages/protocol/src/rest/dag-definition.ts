@@ -17,7 +17,7 @@ import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
 import { triggersSchema } from './triggers.ts';
-import { workFields } from './work.ts';
+import { concurrencySchema, workFields } from './work.ts';
 
 export { TRIGGER_RULES, type TriggerRule } from './trigger-rules.ts';
 
@@ -115,6 +115,8 @@ export const dagDefinitionSchema = z.strictObject({
   priority: prioritySchema.default('normal'),
   maxActiveRuns: limit,
   maxActiveTasks: limit,
+  /** Of its functions that say nothing about it themselves: see `concurrency` of a task. */
+  concurrency: concurrencySchema.optional(),
   schedule: scheduleSchema.nullable().default(null),
   /** Several, in place of `schedule`; see `read-schedules.ts`. */
   schedules: z.array(listedScheduleSchema).max(MAX_DEFINED_SCHEDULES).optional(),

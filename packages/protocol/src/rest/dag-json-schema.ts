@@ -261,6 +261,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'retryRun.delay': { description: 'Delay before it. Default: none.', examples: ['5m'] },
   priority: { description: 'Priority of its runs, unless a run is submitted with another.' },
   maxActiveRuns: { description: 'Maximum number of active runs. Further runs wait.' },
+  concurrency: { description: 'Default for all functions of the dag: see concurrency of a task.', examples: [20] },
   maxActiveTasks: { description: 'Maximum number of running tasks, over all runs of the dag.' },
 };
 

@@ -99,9 +99,8 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   refuseIf(problems, dag); // What follows asks where tasks are, which must be clear by now.
   const conditions = readConditions(tasks, { numbers, groups, facts, onFailure: definition.onFailure }, problems);
   const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, conditions.looksAt.get(no), problems));
-  const works = tasks.map((task, no) =>
-    readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),
-  );
+  const ofDag = { hasBundle: definition.bundle !== undefined, concurrency: definition.concurrency };
+  const works = tasks.map((task, no) => readWork(task, { taskNo: no, ...ofDag, numbers, groups }, problems));
   const params = readParamsSchema(definition, problems);
   const triggers = readTriggers(definition.on, params.paramsSchema, problems);
   const expected = readExpect(definition, problems);

@@ -57,6 +57,6 @@ export type RunLogPage = z.infer<typeof runLogPageSchema>;
 const LONGEST_CURSOR = 16_000;
 
 export const readRunLogSchema = readLogSchema
-  .omit({ from: true, format: true })
+  .omit({ from: true })
   .extend({ cursor: z.string().min(1).max(LONGEST_CURSOR).optional() });
 export type ReadRunLog = z.infer<typeof readRunLogSchema>;

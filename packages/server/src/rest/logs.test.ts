@@ -99,6 +99,11 @@ test('a log is read by page, by text and from any line, and is over a moment aft
     'text/plain; charset=utf-8',
     'one\ntwo\nthree <b>\ninfo: said {"a":1}\n',
   ]);
+  const whole = await fetch(`${rig.servers[0]?.url}/v1/runs/${run.id}/log?format=text`, {
+    headers: { authorization: `Bearer ${rig.token}` },
+  });
+  expect(whole.headers.get('content-disposition')).toBe(`attachment; filename="${run.id}.log"`);
+  expect((await whole.text()).replaceAll(/^\S+Z /gm, '')).toBe('a one\na two\na three <b>\na info: said {"a":1}\n');
   await run.finish();
   await eventually(async () => (await page(logOf(run.id))).isOver);
   expect(await page(`${logOf(run.id)}?limit=2`)).toMatchObject({ next: 2, isOver: false });

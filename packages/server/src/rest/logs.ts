@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso } from '../iso-instants.ts';
 import type { NumberedLine } from '../logs/frame.ts';
 import type { AttemptName, LogReader, RunLine, RunName } from '../logs/log-reader.ts';
-import { readCursor, START, writeCursor } from '../logs/run-cursor.ts';
+import { type RunCursor, readCursor, START, writeCursor } from '../logs/run-cursor.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import type { RestParts } from './rest-parts.ts';
@@ -52,6 +52,15 @@ export function logRoutes(app: FastifyInstance, parts: RestParts): void {
     if (query.follow === 'true' || wants(request, 'text/event-stream')) {
       await ask(1);
       return streamEvents(request, reply, parts, (signal) => runEvents(logs, name, cursor, signal));
+    }
+    if (query.format === 'text') {
+      const file = `attachment; filename="${name.uid}.log"`;
+      const first = await ask(TEXT_PAGE);
+      if (first.missing.length > 0) reply.header('signalbox-missing', first.missing.join(','));
+      const next = (from: RunCursor) =>
+        fromDatabase(() => logs.runPage(name, { cursor: from, limit: TEXT_PAGE }), request.log);
+      reply.header('content-disposition', file).type('text/plain; charset=utf-8');
+      return reply.send(Readable.from(wholeRunText(first, next)));
     }
     const { next, lines, isOver, missing } = await ask(query.limit);
     return { lines: lines.map(runLineAnswer), next: writeCursor(next), isOver, missing };
@@ -105,6 +114,18 @@ async function* wholeText(
   for (let page = first; page.lines.length > 0; page = await ask(page.next, TEXT_PAGE)) {
     yield page.lines.map((line) => `${plain(line)}\n`).join('');
     if (!isWhole) return;
+  }
+}
+
+type RunTextPage = Awaited<ReturnType<LogReader['runPage']>>;
+
+/** What has been written so far, with the time and the task of each line. */
+async function* wholeRunText(
+  first: RunTextPage,
+  ask: (from: RunCursor) => Promise<RunTextPage>,
+): AsyncGenerator<string, void> {
+  for (let page = first; page.lines.length > 0; page = await ask(page.next)) {
+    yield page.lines.map((line) => `${toIso(line.at)} ${line.task} ${plain(line)}\n`).join('');
   }
 }
 

@@ -5,6 +5,7 @@ import { scheduleOrigins } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText } from '../text.ts';
+import { HIDDEN_DAG_PREFIX } from './dag-filter.ts';
 
 export interface ListedSchedule {
   readonly dagId: DagId;
@@ -40,7 +41,7 @@ const TABLES = 'dag d join dag_schedule s on s.shard = d.shard and s.dag_id = d.
 
 /**
  * Leans on the index `dag_name` and on the unique key (shard, dag_id, schedule_no): a page is read in their order, dag by dag, and
- * ends with its limit. Null for a filter: all. Delayed runs are none of them.
+ * ends with its limit. Null for a filter: all. Delayed runs are none of them; those of jobs are, where their hidden dag is named.
  */
 const selectSchedules = statement(
   'list_schedules',
@@ -49,6 +50,7 @@ const selectSchedules = statement(
     from ${TABLES}
    where d.tenant_id = $1::integer and (s.spec -> 'run') is null and d.name >= $2::text and (d.name > $2::text or s.schedule_no > $3::integer)
      and ($5::text is null or d.name = $5::text) and ($6::boolean is null or s.paused = $6::boolean)
+     and ($5::text is not null or d.name not like '${HIDDEN_DAG_PREFIX}%')
      and ($7::smallint is null or s.origin = $7::smallint)
    order by d.name, s.schedule_no limit $4::integer`,
 );

@@ -1,5 +1,6 @@
 /** Everything that pages read, with what makes it change: the live layer reads it again then. */
 import type {
+  AssetPage,
   AuditPage,
   BackfillPage,
   BreakerPage,
@@ -120,6 +121,9 @@ export const backfillPagesQuery = (dag: string | undefined) =>
     (cursor) => withQuery('/v1/backfills', { dag, limit: 50, cursor }),
     dag === undefined ? ofKinds('backfill', 'run') : ofDag(dag),
   );
+
+export const assetPagesQuery = () =>
+  pages<AssetPage>(['assets'], (cursor) => withQuery('/v1/assets', { limit: 100, cursor }), ofKinds('asset', 'dag'));
 
 export const jobPagesQuery = (filter: Params) =>
   pages<JobPage>(

@@ -4,19 +4,25 @@ import { allZones } from '../parts/format.ts';
 import { type Piece, readAnsi } from './ansi.ts';
 import { type Line, wordsOf } from './lines.ts';
 
-export function LineView({
-  line,
-  wanted,
-  withTask,
-}: {
+interface LineViewProps {
   readonly line: Line;
   readonly wanted: string;
   readonly withTask: boolean;
-}) {
+  /** The number leads to a link to the line. */
+  readonly onMark: () => void;
+}
+
+export function LineView({ line, wanted, withTask, onMark }: LineViewProps) {
   const { level, text } = wordsOf(line);
   return (
     <>
-      <span className={withTask ? 'log-no time' : 'log-no'}>{withTask ? clockOf(line.at) : line.no + 1}</span>
+      <span
+        className={withTask ? 'log-no time' : 'log-no'}
+        title="Click to have this line in the address"
+        onClick={onMark}
+      >
+        {withTask ? clockOf(line.at) : line.no + 1}
+      </span>
       {withTask && (
         <span className="log-task truncate" title={line.task}>
           {line.task}

@@ -3,5 +3,13 @@ import { LogViewer } from './viewer.tsx';
 
 /** Lines of all tasks of a run, by their time. */
 export function RunLog({ runId }: { readonly runId: string }) {
-  return <LogViewer path={`/v1/runs/${seg(runId)}/log`} withTask empty="The tasks of this run have written nothing." />;
+  const path = `/v1/runs/${seg(runId)}/log`;
+  return (
+    <LogViewer
+      path={path}
+      download={`${path}?format=text`}
+      withTask
+      empty="The tasks of this run have written nothing."
+    />
+  );
 }

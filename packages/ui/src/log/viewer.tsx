@@ -1,5 +1,5 @@
 /** A log to read: live, searchable, and as long as it likes, because only the lines in sight are in the page. */
-import { type ReactNode, useEffect, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchState } from '../api/search-state.ts';
 import { count, plural } from '../parts/format.ts';
 import { Icon } from '../shell/icons.tsx';
@@ -27,19 +27,29 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   const log = useLog(path);
   const { lines, version } = log;
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
-  const [isFollowing, setFollowing] = useState(true);
-  const [{ find: query = '', fold, wrap }, change] = useSearchState();
+  const [{ find: query = '', fold, wrap, line }, change] = useSearchState();
+  // Counted from 1. A link to a line shows that line.
+  const marked = line !== undefined && /^[1-9]\d{0,8}$/.test(line) ? Number(line) - 1 : null;
+  const [isFollowing, setFollowing] = useState(marked === null);
   const isWrapped = wrap === 'on';
   const isFolded = fold === 'on';
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const folding = useFolding(lines, version, isFolded, open);
   const rowCount = folding?.shown.length ?? lines.length;
-  const [marked, setMarked] = useState<number | null>(null);
   const { height, rows, goTo: scrollTo, measure } = useLineRows(scroller, rowCount, isWrapped);
 
   useEffect(() => {
     if (isFollowing && rowCount > 0 && version > 0) scrollTo(rowCount - 1, 'end');
   }, [version, isFollowing, rowCount, scrollTo]);
+
+  // Once, when it has arrived: then the reader scrolls.
+  const awaited = useRef(marked);
+  useEffect(() => {
+    const at = awaited.current;
+    if (at === null || at >= lines.length || version === 0) return;
+    awaited.current = null;
+    scrollTo(folding?.rowOf(at) ?? at, 'center');
+  }, [lines, version, folding, scrollTo]);
 
   const wanted = query.toLowerCase();
   const matches = useMemo(
@@ -50,7 +60,7 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   const goTo = (at: number | null) => {
     if (at === null) return;
     setFollowing(false);
-    setMarked(at);
+    change({ line: String(at + 1) });
     scrollTo(folding?.rowOf(at) ?? at, 'center');
   };
   const next = (step: 1 | -1) =>
@@ -156,7 +166,12 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
                   className={index === marked ? 'log-line marked' : 'log-line'}
                   style={{ transform: `translateY(${start}px)` }}
                 >
-                  <LineView line={lines.at(index) as Line} wanted={wanted} withTask={withTask} />
+                  <LineView
+                    line={lines.at(index) as Line}
+                    wanted={wanted}
+                    withTask={withTask}
+                    onMark={() => change({ line: index === marked ? undefined : String(index + 1) })}
+                  />
                   {hidden !== undefined && (
                     <button
                       type="button"

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 const JOB_DAG = '.job-';
 export const isJobDag = (name: string): boolean => name.startsWith(JOB_DAG);
 /** For titles and sentences. */
-export const dagWord = (name: string): string => (isJobDag(name) ? 'job' : name);
+export const dagWord = (name: string): string => (isJobDag(name) ? 'a job' : name);
 
 interface DagLinkProps {
   readonly name: string;

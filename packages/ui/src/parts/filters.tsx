@@ -39,14 +39,43 @@ export function ShowFilter<Key extends string>({ label, choices, name }: ShowPro
   return <Segmented label={label} choices={choices} value={value} onChange={onChange} />;
 }
 
+interface ChoiceFilterProps {
+  readonly name: string;
+  readonly label: string;
+  /** What stands for no choice. */
+  readonly all: string;
+  readonly choices: readonly string[];
+  readonly word: (choice: string) => string;
+}
+
+/** One of more than fit beside each other, or none. */
+export function ChoiceFilter({ name, label, all, choices, word }: ChoiceFilterProps) {
+  const [search, change] = useSearchState();
+  return (
+    <select
+      aria-label={label}
+      value={search[name] ?? ''}
+      onChange={(event) => change({ [name]: event.target.value || undefined })}
+    >
+      <option value="">{all}</option>
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {word(choice)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
 interface TextFilterProps {
   readonly label: string;
   readonly placeholder: string;
   readonly name: string;
+  readonly isShort?: boolean;
 }
 
 /** A text that the server compares as a whole: it counts when it is complete. */
-export function TextFilter({ label, placeholder, name }: TextFilterProps) {
+export function TextFilter({ label, placeholder, name, isShort = false }: TextFilterProps) {
   const [search, change] = useSearchState();
   const known = search[name] ?? '';
   const use = (text: string) => text.trim() !== known && change({ [name]: text.trim() || undefined });
@@ -55,7 +84,7 @@ export function TextFilter({ label, placeholder, name }: TextFilterProps) {
       // What the address says in another way is shown, too.
       key={known}
       type="search"
-      className="search"
+      className={isShort ? 'search short' : 'search'}
       placeholder={placeholder}
       aria-label={label}
       defaultValue={known}

@@ -15,25 +15,29 @@ const KEYS: readonly (readonly [string, string])[] = [
 export function Help({ onClose }: { readonly onClose: () => void }) {
   const nav = useNav();
   return (
-    <Dialog title="Keys" onClose={onClose}>
-      <dl className="pairs">
-        {KEYS.map(([key, what]) => (
-          <div key={key} className="contents">
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-        {nav.map(({ key, label }) => (
-          <div key={key} className="contents">
-            <dt>
-              <kbd>g</kbd> <kbd>{key}</kbd>
-            </dt>
-            <dd>{label}</dd>
-          </div>
-        ))}
-      </dl>
+    <Dialog title="Keys" onClose={onClose} wide>
+      <div className="two-columns">
+        <dl className="pairs">
+          {KEYS.map(([key, what]) => (
+            <div key={key} className="contents">
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{what}</dd>
+            </div>
+          ))}
+        </dl>
+        <dl className="pairs">
+          {nav.map(({ key, label }) => (
+            <div key={key} className="contents">
+              <dt>
+                <kbd>g</kbd> <kbd>{key}</kbd>
+              </dt>
+              <dd>{label}</dd>
+            </div>
+          ))}
+        </dl>
+      </div>
     </Dialog>
   );
 }

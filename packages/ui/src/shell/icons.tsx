@@ -5,6 +5,7 @@ const PATHS = {
   runs: 'M4 3.2v9.6L13 8z',
   schedules: 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2zM8 4.8V8l2.4 1.6',
   backfills: 'M13.5 3.5v9M11 8H3M6 4.8L2.8 8 6 11.2',
+  assets: 'M8 1.8l5.5 3v6.4L8 14.2l-5.5-3V4.8zM2.5 4.8L8 7.8l5.5-3M8 7.8v6.4',
   jobs: 'M2.5 5.5h11v7.5h-11zM5.8 5.5V3.2h4.4v2.3M2.5 9h11',
   tenants: 'M2.5 13.5V3.5h6v10M8.5 7h5v6.5M1.5 13.5h13M4.5 6h2M4.5 8.5h2M4.5 11h2M10.5 9.5h1',
   letters: 'M2 4h12v8.5H2zM2 4.5l6 4.5 6-4.5',

@@ -20,6 +20,7 @@ const NAV: readonly NavEntry[] = [
   { to: '/runs', label: 'Runs', icon: 'runs', key: 'r' },
   { to: '/schedules', label: 'Schedules', icon: 'schedules', key: 'c' },
   { to: '/jobs', label: 'Jobs', icon: 'jobs', key: 'j' },
+  { to: '/assets', label: 'Assets', icon: 'assets', key: 'a' },
   { to: '/backfills', label: 'Backfills', icon: 'backfills', key: 'f' },
   { to: '/dead-letters', label: 'Dead letters', icon: 'letters', group: 'Trouble', key: 'l' },
   { to: '/breakers', label: 'Breakers', icon: 'breakers', key: 'b' },

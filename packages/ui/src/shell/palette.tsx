@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { runsQuery } from '../api/queries.ts';
 import { dagNamesQuery, NO_FILTER } from '../pages/dags/chunks.ts';
+import { dagWord } from '../parts/dag-link.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { StateIcon } from '../parts/state.tsx';
 import { runState } from '../parts/states.ts';
@@ -42,7 +43,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       })),
       ...(runs ?? []).map((one) => ({
         key: one.id,
-        label: `${one.dag} ${one.id}`,
+        label: `${dagWord(one.dag)} ${one.id}`,
         hint: 'run',
         state: runState(one),
         choose: go(`/runs/${one.id}`),

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { gridQuery } from '../../api/queries.ts';
+import { useSearchState } from '../../api/search-state.ts';
 import { usePalette } from '../../graph/palette.ts';
 import { fromNow, plural, span } from '../../parts/format.ts';
 import { useNow } from '../../parts/now.tsx';
@@ -26,7 +27,14 @@ function GridView({ grid }: { readonly grid: DagGrid }) {
   const palette = usePalette();
   const runs = useMemo(() => grid.runs.toReversed(), [grid]);
   const rows = useMemo(() => gridOf(grid), [grid]);
-  const [place, setPlace] = useState<Place | null>(null);
+  const [{ cell }, change] = useSearchState();
+  const [pointed, setPointed] = useState<Place | null>(null);
+  const chosen = useMemo(() => placeOf(cell, rows, runs), [cell, rows, runs]);
+  const place = pointed ?? chosen;
+  const choose = (next: Place) => {
+    setPointed(null);
+    change({ cell: `${runs[next.column]?.id ?? ''} ${rows[next.row]?.name ?? ''}` });
+  };
   const card = useRef<HTMLElement>(null);
   const hasRuns = runs.length > 0;
   // The newest runs are what people come for.
@@ -37,7 +45,9 @@ function GridView({ grid }: { readonly grid: DagGrid }) {
   if (!hasRuns) {
     return (
       <Card>
-        <Empty title="No runs yet." />
+        <Empty title="No runs yet.">
+          <span>Trigger one: each run becomes a column, each task a row.</span>
+        </Empty>
       </Card>
     );
   }
@@ -49,13 +59,13 @@ function GridView({ grid }: { readonly grid: DagGrid }) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const next = moveIn(place, event.key, { rows: rows.length, columns: runs.length });
-    if (next !== null) setPlace(next);
+    if (next !== null) choose(next);
     else if (event.key === 'Enter' && place !== null) open(place);
     else return;
     event.preventDefault();
   };
   return (
-    <section ref={card} className="card grid-card" onKeyDown={onKeyDown}>
+    <section ref={card} className="card grid-card" onKeyDown={onKeyDown} onPointerLeave={() => setPointed(null)}>
       <VirtualRows
         count={rows.length}
         height={ROW}
@@ -75,7 +85,7 @@ function GridView({ grid }: { readonly grid: DagGrid }) {
                 label={summaryOf(row)}
                 palette={palette}
                 chosen={place?.row === index ? place.column : null}
-                onPoint={(column) => setPlace({ row: index, column })}
+                onPoint={(column) => setPointed({ row: index, column })}
                 onOpen={(column) => open({ row: index, column })}
               />
             </div>
@@ -95,6 +105,17 @@ function GridView({ grid }: { readonly grid: DagGrid }) {
       </div>
     </section>
   );
+}
+
+/** What the address names: the id of a run and a task. Null when one of them is not there. */
+function placeOf(
+  cell: string | undefined,
+  rows: readonly { readonly name: string }[],
+  runs: readonly GridRun[],
+): Place | null {
+  const [id = '', task = ''] = cell?.split(' ') ?? [];
+  const [row, column] = [rows.findIndex(({ name }) => name === task), runs.findIndex((run) => run.id === id)];
+  return row < 0 || column < 0 ? null : { row, column };
 }
 
 interface PlaceTextProps {

@@ -24,7 +24,9 @@ function HistoryView({ dag, history }: { readonly dag: string; readonly history:
   if (runs.length === 0 && ended === 0) {
     return (
       <Card>
-        <Empty title="No runs yet." />
+        <Empty title="No runs yet.">
+          <span>How long runs take, and how they end by day, shows here once some have ended.</span>
+        </Empty>
       </Card>
     );
   }

@@ -9,6 +9,22 @@ const PAST = {
   downstream: 'waits until the same task of the run before, and the tasks directly downstream of it, have succeeded',
 } as const;
 
+const RULES: Readonly<Record<TaskSpecView['rule'], string>> = {
+  all_success: 'all that it needs have succeeded',
+  all_failed: 'all that it needs have failed',
+  all_done: 'all that it needs have ended, however',
+  all_done_min_one_success: 'all that it needs have ended, and one has succeeded',
+  all_done_setup_success: 'all that it needs have ended, and what sets it up has succeeded',
+  one_success: 'one of those that it needs has succeeded',
+  one_failed: 'one of those that it needs has failed',
+  one_done: 'one of those that it needs has ended',
+  none_failed: 'all that it needs have ended, and none has failed',
+  none_failed_min_one_success: 'none that it needs has failed, and one has succeeded',
+  none_skipped: 'all that it needs have ended, and none was skipped',
+  all_skipped: 'all that it needs were skipped',
+  always: 'the run begins',
+};
+
 const spanOf = (ms: number | null | undefined): string | null => (ms == null ? null : span(ms));
 
 function memoryText({ memoryBytes, onResource }: TaskSpecView['limits']): string | null {
@@ -28,7 +44,7 @@ export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecV
     ['Handler', task.handler],
     ['Queue', task.queue],
     ['Needs', task.needs.length === 0 ? null : task.needs.join(', ')],
-    ['Rule', task.rule],
+    ['Starts when', task.needs.length === 0 && task.rule === 'all_success' ? null : RULES[task.rule]],
     ['Condition', task.when],
     ['Depends on the past', task.past === null ? null : PAST[task.past]],
     ['Group', task.group],

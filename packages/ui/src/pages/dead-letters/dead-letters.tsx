@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { deadLetterGroupsQuery, deadLettersQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { useRights } from '../../api/session.tsx';
-import { DagLink } from '../../parts/dag-link.tsx';
+import { DagLink, dagWord } from '../../parts/dag-link.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { count, plural, shortId } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
@@ -93,8 +93,8 @@ function Group({ group, dag, isOpen, onToggle }: GroupProps) {
         <button type="button" className="link-button grow" aria-expanded={isOpen} onClick={onToggle}>
           <ErrorLine text={group.error ?? group.code} />
           <span className="small faint">
-            {group.dags.map((one) => `${one.dag} (${one.count})`).join(', ')} · {group.code ?? group.outcome} · first{' '}
-            <Ago at={group.firstAt} />, last <Ago at={group.lastAt} />
+            {group.dags.map((one) => `${dagWord(one.dag)} (${one.count})`).join(', ')} · {group.code ?? group.outcome} ·
+            first <Ago at={group.firstAt} />, last <Ago at={group.lastAt} />
           </span>
         </button>
         <Buttons filter={filter} />

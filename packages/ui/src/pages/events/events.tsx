@@ -7,6 +7,7 @@ import { withQuery } from '../../api/client.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { LiveStream, type StreamState } from '../../live/stream.ts';
 import { DagLink } from '../../parts/dag-link.tsx';
+import { ChoiceFilter, TextFilter } from '../../parts/filters.tsx';
 import { shortId } from '../../parts/format.ts';
 import { Time } from '../../parts/now.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
@@ -32,26 +33,8 @@ export function EventsPage() {
       }
     >
       <div className="toolbar">
-        <input
-          type="search"
-          className="search"
-          placeholder="Only this DAG  /"
-          aria-label="Only events of this DAG"
-          defaultValue={dag ?? ''}
-          onKeyDown={(event) => event.key === 'Enter' && change({ dag: event.currentTarget.value.trim() || undefined })}
-          onBlur={(event) => change({ dag: event.currentTarget.value.trim() || undefined })}
-        />
-        <select
-          className="field"
-          aria-label="Only this kind"
-          value={kind ?? ''}
-          onChange={(event) => change({ kind: event.target.value || undefined })}
-        >
-          <option value="">All kinds</option>
-          {EVENT_KINDS.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
-        </select>
+        <TextFilter name="dag" label="Only events of this DAG" placeholder="Only this DAG  /" />
+        <ChoiceFilter name="kind" label="Only this kind" all="All kinds" choices={EVENT_KINDS} word={(one) => one} />
         <select
           className="field"
           aria-label="From when"
@@ -122,6 +105,8 @@ function Row({ event }: { readonly event: Shown }) {
   );
 }
 
+const newestFirst = (a: Shown, b: Shown): number => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0);
+
 /** The newest, newest first. Paused, they are still taken in, and shown when it goes on. */
 function useEvents(path: string, isPaused: boolean): { events: readonly Shown[]; state: StreamState } {
   const [events, setEvents] = useState<readonly Shown[]>([]);
@@ -142,7 +127,8 @@ function useEvents(path: string, isPaused: boolean): { events: readonly Shown[];
           timer = undefined;
           const taken = fresh.reverse();
           fresh = [];
-          setEvents((known) => [...taken, ...known].slice(0, MOST));
+          // Shards tell of what they did one after the other.
+          setEvents((known) => [...taken, ...known].sort(newestFirst).slice(0, MOST));
         }, TELL_MS);
       },
     });

@@ -6,13 +6,15 @@ import { percentile } from '../dag/history-figures.ts';
 const HEIGHT = 40;
 const BARS = 60;
 
+const within = (ms: number): string => (ms < 1 ? '1 ms' : span(ms));
+
 export function DelayChart({ delays }: { readonly delays: Delays | undefined }) {
   const known = (delays?.delayMs ?? []).flatMap((ms) => (ms === null ? [] : [ms]));
   if (known.length === 0) return <span className="faint">No run has started yet</span>;
   const shown = known.slice(0, BARS).reverse();
   const most = Math.max(1, ...shown);
   const [half, nearlyAll] = [percentile(known, 50) ?? 0, percentile(known, 95) ?? 0];
-  const label = `First task after ${span(half)}, 95 % within ${span(nearlyAll)}`;
+  const label = `First task after ${within(half)}, 95 % within ${within(nearlyAll)}`;
   return (
     <figure aria-label={label}>
       <svg

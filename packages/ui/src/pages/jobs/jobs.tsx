@@ -1,51 +1,42 @@
 /** Jobs: work without a dag of its own, to run now, later or again and again. */
 import type { JobView } from '@signalbox/protocol';
+import { JOB_STATES } from '@signalbox/protocol/words';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { OpenButton } from '../../actions/change.tsx';
 import { jobPagesQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
-import { ShowFilter, TextFilter, useShown } from '../../parts/filters.tsx';
+import { ChoiceFilter, ShowFilter, TextFilter, useShown } from '../../parts/filters.tsx';
 import { actorName } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { State } from '../../parts/state.tsx';
+import { lookOf } from '../../parts/states.ts';
 import { Icon } from '../../shell/icons.tsx';
 import { JobActions } from './job-actions.tsx';
 import { JobDialog } from './job-dialog.tsx';
 import { When } from './when.tsx';
 import './jobs.css';
 
-const STATES = [
-  ['all', 'All'],
-  ['scheduled', 'Scheduled'],
-  ['paused', 'Paused'],
-  ['queued', 'Queued'],
-  ['running', 'Running'],
-  ['succeeded', 'Succeeded'],
-  ['failed', 'Failed'],
-  ['cancelled', 'Cancelled'],
-] as const;
 const KINDS = [
-  ['both', 'Once and recurring'],
+  ['all', 'All'],
   ['once', 'Once'],
   ['recurring', 'Recurring'],
 ] as const;
 
 export function JobsPage() {
-  const [{ tag, owner }] = useSearchState();
-  const state = useShown('state', STATES);
+  const [{ tag, owner, state }] = useSearchState();
   const kind = useShown('kind', KINDS);
   const pages = useInfiniteQuery(
     jobPagesQuery({
       tag,
       owner,
-      state: state === 'all' ? undefined : state,
-      recurring: kind === 'both' ? undefined : String(kind === 'recurring'),
+      state,
+      recurring: kind === 'all' ? undefined : String(kind === 'recurring'),
     }),
   );
-  const isAll = state === 'all' && kind === 'both' && tag === undefined && owner === undefined;
+  const isAll = state === undefined && kind === 'all' && tag === undefined && owner === undefined;
   return (
     <Page
       title="Jobs"
@@ -57,10 +48,16 @@ export function JobsPage() {
       }
     >
       <div className="toolbar">
-        <TextFilter name="tag" label="Only jobs with this tag" placeholder="Tag  /" />
-        <TextFilter name="owner" label="Only jobs of this owner" placeholder="Owner" />
-        <ShowFilter name="state" label="Jobs in which state" choices={STATES} />
+        <TextFilter name="tag" label="Only jobs with this tag" placeholder="Tag  /" isShort />
+        <TextFilter name="owner" label="Only jobs of this owner" placeholder="Owner" isShort />
         <ShowFilter name="kind" label="Which jobs" choices={KINDS} />
+        <ChoiceFilter
+          name="state"
+          label="State"
+          all="Any state"
+          choices={JOB_STATES}
+          word={(one) => lookOf(one).word}
+        />
       </div>
       <Card flush>
         <Paged
@@ -151,7 +148,7 @@ export function Labels({ job: { tags, owner, recurring } }: { readonly job: JobV
         </Link>
       ))}
       {owner !== null && (
-        <Link to="/jobs" search={{ owner } as never} className="faint" title={`All jobs of ${owner}`}>
+        <Link to="/jobs" search={{ owner } as never} className="faint nowrap" title={`All jobs of ${owner}`}>
           {owner}
         </Link>
       )}

@@ -4,19 +4,33 @@ import { Ago, Time } from '../../parts/now.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
 
 /** When a job runs, or ran. */
-export function When({ job: { recurring, fires, nextAt, fired, run } }: { readonly job: JobView }) {
-  const next = nextAt !== null && (
-    <>
-      <Time at={nextAt} />, <Ago at={nextAt} />
-    </>
-  );
-  if (!recurring) return next || <span className="soft">{run === null ? '–' : 'begun'}</span>;
+export function When({ job }: { readonly job: JobView }) {
+  const { recurring, fires, nextAt, fired, state } = job;
+  const runs = fired === null || fired === 0 ? 'no run yet' : `${plural(fired, 'run')} so far`;
+  if (recurring) {
+    return (
+      <>
+        <span title={fires ?? undefined}>{cronWords(fires ?? '')}</span>
+        <div className="small faint nowrap">
+          {nextAt !== null && (
+            <>
+              next <Ago at={nextAt} />,{' '}
+            </>
+          )}
+          {runs}
+        </div>
+      </>
+    );
+  }
+  if (nextAt === null) {
+    if (state === 'paused') return <span className="faint">once it is resumed</span>;
+    return <span className="soft">once</span>;
+  }
   return (
     <>
-      <span title={fires ?? undefined}>{cronWords(fires ?? '')}</span>
+      <Time at={nextAt} />
       <div className="small faint">
-        {next ? <>next {next}; </> : null}
-        {fired === null || fired === 0 ? 'no run yet' : `${plural(fired, 'run')} so far`}
+        <Ago at={nextAt} />
       </div>
     </>
   );

@@ -56,7 +56,7 @@ export function Compare({ run, rows }: { readonly run: RunColumns; readonly rows
         </p>
       )}
       <div className="scroll-x">
-        <table className="list">
+        <table className="list compare">
           <thead>
             <tr>
               <th>Task</th>

@@ -103,6 +103,23 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
             Priority <b>{run.priority}</b>
           </span>
         )}
+        {run.assets !== undefined && (
+          <span>
+            Because of{' '}
+            {run.assets.map(({ name, run: producer }, at) => (
+              <span key={name}>
+                {at > 0 && ', '}
+                {producer === null ? (
+                  <Link to="/assets">{name}</Link>
+                ) : (
+                  <Link to="/runs/$id" params={{ id: producer }} title={`The run that produced ${name}`}>
+                    {name}
+                  </Link>
+                )}
+              </span>
+            ))}
+          </span>
+        )}
         {run.parent !== null && (
           <span>
             Made by{' '}

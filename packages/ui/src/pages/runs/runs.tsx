@@ -45,7 +45,17 @@ export function RunList({ dag }: { readonly dag?: string }) {
         )}
       </div>
       <Card flush>
-        <Paged query={pages} more="Older runs" empty={<Empty title="No runs." />}>
+        <Paged
+          query={pages}
+          more="Older runs"
+          empty={
+            <Empty title={key === 'all' ? 'No runs yet.' : 'No run matches.'}>
+              <span>
+                Trigger a DAG, or type <code>signalbox runs trigger {dag ?? 'hello'}</code>.
+              </span>
+            </Empty>
+          }
+        >
           {(runs) => <RunTable runs={runs} withDag={dag === undefined} />}
         </Paged>
       </Card>

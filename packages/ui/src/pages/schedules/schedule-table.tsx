@@ -136,7 +136,7 @@ function Requires({ schedule: { requires = [], waitMs, unmet = 'skip' } }: { rea
       {requires.map(({ dag, withinMs }, at) => (
         <span key={dag}>
           {at > 0 && ', '}
-          <DagLink name={dag} className="" />{' '}
+          <DagLink name={dag} className="inline-link" />{' '}
           {withinMs === undefined ? 'of the same window' : `within ${span(withinMs)}`}
         </span>
       ))}

@@ -9,7 +9,7 @@ import { seg } from '../../api/client.ts';
 import { columnsQuery, shapeQuery, taskQuery, versionQuery, workersQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { DagCrumbs } from '../../parts/dag-link.tsx';
-import { plural, shortId } from '../../parts/format.ts';
+import { count, shortId } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Time, Took, useNow } from '../../parts/now.tsx';
 import { Card, Failed, Page } from '../../parts/page.tsx';
@@ -269,7 +269,7 @@ function Neighbours({ label, nos, run, columns, names }: NeighboursProps) {
           {names[no]}
         </Link>
       ))}
-      {nos.length > SHOWN_NEEDS && <span className="faint">and {plural(nos.length - SHOWN_NEEDS, 'more')}</span>}
+      {nos.length > SHOWN_NEEDS && <span className="faint">and {count(nos.length - SHOWN_NEEDS)} more</span>}
     </span>
   );
 }

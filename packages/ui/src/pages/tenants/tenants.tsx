@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { ChangeButton, ConfirmButton, OpenButton } from '../../actions/change.tsx';
 import { post, remove, seg } from '../../api/client.ts';
 import { tenantPagesQuery } from '../../api/queries.ts';
-import { useRights } from '../../api/session.tsx';
+import { useRights, useSession } from '../../api/session.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { ShowFilter, useShown } from '../../parts/filters.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
@@ -95,13 +95,17 @@ function TenantTable({ tenants }: { readonly tenants: readonly TenantView[] }) {
                 <span className={LOOKS[tenant.state]}>{tenant.state}</span>
                 {tenant.reason !== null && <div className="small soft">{tenant.reason}</div>}
               </td>
-              <td className="right" title="Its share of busy workers while all active tenants wait for them">
+              <td
+                className="right"
+                data-label="Weight"
+                title="Its share of busy workers while all active tenants wait for them"
+              >
                 {tenant.weight}
                 {tenant.state === 'active' && all > 0 && (
                   <div className="small faint">{Math.round((100 * tenant.weight) / all)} %</div>
                 )}
               </td>
-              <td>{tenant.defaultPriority}</td>
+              <td data-label="Priority">{tenant.defaultPriority}</td>
               <td className="soft nowrap hide-narrow">
                 <Ago at={tenant.createdAt} /> {tenant.createdBy !== '' && `by ${actorName(tenant.createdBy)}`}
               </td>
@@ -118,6 +122,8 @@ function TenantTable({ tenants }: { readonly tenants: readonly TenantView[] }) {
 
 function Actions({ tenant }: { readonly tenant: TenantView }) {
   const { name, state } = tenant;
+  // The one that runs the installation can be neither suspended nor deleted.
+  const isOwn = useSession()?.tenant === name;
   const path = `/v1/tenants/${seg(name)}`;
   return (
     <div className="row row-actions">
@@ -128,7 +134,7 @@ function Actions({ tenant }: { readonly tenant: TenantView }) {
       >
         Settings …
       </OpenButton>
-      {state === 'active' ? (
+      {isOwn ? null : state === 'active' ? (
         <OpenButton
           needs="admin"
           label={`Suspend ${name}`}
@@ -147,7 +153,7 @@ function Actions({ tenant }: { readonly tenant: TenantView }) {
           Resume
         </ChangeButton>
       )}
-      {state !== 'deleted' && (
+      {!isOwn && state !== 'deleted' && (
         <ConfirmButton
           needs="admin"
           button="Delete …"
