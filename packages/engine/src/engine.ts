@@ -15,6 +15,7 @@ import { deployDag } from './decide/dag/deploy.ts';
 import { retireDag } from './decide/dag/retire.ts';
 import { closeDeadLetters, replayDeadLetter } from './decide/dead-letter/replay.ts';
 import type { Effect } from './decide/effect.ts';
+import { noteEvent } from './decide/expect/expect.ts';
 import { hearWorker, workerLeft } from './decide/lease/heard.ts';
 import { clearTasks } from './decide/manual/clear.ts';
 import { markTasks } from './decide/manual/mark.ts';
@@ -165,6 +166,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return takeAsset(recorder, command);
     case 'NoteAssetTold':
       return noteAssetTold(recorder, command);
+    case 'NoteEvent':
+      return noteEvent(recorder, command);
     case 'ReportAttempt':
       return reportAttempt(recorder, command);
     case 'ExtendAttempt':

@@ -49,6 +49,7 @@ export {
   type DeadLetterState,
   deadLetterName,
 } from './model/dead-letter.ts';
+export type { ExpectSpec } from './model/expect.ts';
 export * from './model/ids.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';
 export { childUid } from './model/run/child-uid.ts';

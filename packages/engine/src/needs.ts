@@ -114,6 +114,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       ];
     case 'ProduceAsset':
     case 'NoteAssetTold':
+    case 'NoteEvent':
     case 'ResetBreaker':
     case 'RefuseClaim':
     case 'ChildEnded':
@@ -135,6 +136,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'ProduceAsset':
     case 'TakeAsset':
     case 'NoteAssetTold':
+    case 'NoteEvent':
     case 'DeployDag':
     case 'CreateSchedules':
     case 'EditSchedule':

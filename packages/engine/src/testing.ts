@@ -1,5 +1,6 @@
 /** For tests of packages that use the engine: a server without threads, scripted workers, small dags. */
 
+export { CallLines } from './testing/call-lines.ts';
 export { MemoryStore } from './testing/memory-store.ts';
 export type { KeptRow } from './testing/model-store/described.ts';
 export { byId, liveRuns } from './testing/model-store/live-runs.ts';

@@ -72,6 +72,7 @@ export const EVENT_KINDS = [
   'breaker.set',
   'trigger.fired',
   'asset.produced',
+  'event.missing',
   'task.expired',
   'task.slow',
   'attempt.extended',

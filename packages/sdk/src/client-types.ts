@@ -40,6 +40,7 @@ import type {
   EventKind,
   EventPage,
   EventView,
+  ExpectationPage,
   Health,
   Imported,
   JobDeleted,
@@ -459,6 +460,8 @@ export interface Client {
   createLoginLink(link?: NewLoginLink, options?: ChangeOptions): Promise<LoginLink>;
   getRetention(options?: CallOptions): Promise<Retention>;
   runRetention(options?: ChangeOptions): Promise<RetentionRun>;
+  /** The events that dags expect. */
+  listExpectations(filter?: { readonly dag?: string }, options?: CallOptions): Promise<ExpectationPage>;
   /** Assets: what tasks produce, and what makes runs of other dags begin. */
   listAssets(page?: PageOptions, options?: CallOptions): Promise<AssetPage>;
   getAsset(name: string, options?: CallOptions): Promise<AssetView>;

@@ -104,6 +104,7 @@ const backfill = {
   runs: { active: 1, succeeded: 0, failed: 0, cancelled: 0 },
 };
 const retried = { run: ID, task: 't', state: 'ready' };
+const none = { items: [], cursor: null };
 const asset = {
   name: 'a',
   producedAt: null,
@@ -271,6 +272,7 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     'GET /v1/assets?limit=2',
     undefined,
   ],
+  ['listExpectations', (c) => c.listExpectations({ dag: 'a' }), none, 'GET /v1/expectations?dag=a', undefined],
   ['getAsset', (c) => c.getAsset('s3://a'), asset, 'GET /v1/assets/s3%3A%2F%2Fa', undefined],
   ['materializeAsset', (c) => c.materializeAsset('a'), asset, 'POST /v1/assets/a/materialize', {}],
   ['getSettings', (c) => c.getSettings(), { jitterMs: 0 }, 'GET /v1/settings', undefined],

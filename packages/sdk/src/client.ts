@@ -214,6 +214,8 @@ export function createClient(options: ClientOptions): Client {
     createLoginLink: (link = {}, call) => post((s) => s.loginLinkSchema, '/v1/login-links', link, call),
     getRetention: (call) => get((s) => s.retentionSchema, '/v1/retention', call),
     runRetention: (call) => post((s) => s.retentionRunSchema, '/v1/retention/run', {}, call),
+    listExpectations: (filter = {}, call) =>
+      get((s) => s.expectationPageSchema, `/v1/expectations${query({ ...filter })}`, call),
     listAssets: (page = {}, call) => get((s) => s.assetPageSchema, `/v1/assets${query({ ...page })}`, call),
     getAsset: (name, call) => get((s) => s.assetViewSchema, `/v1/assets/${part(name)}`, call),
     materializeAsset: (name, call) => post((s) => s.assetViewSchema, `/v1/assets/${part(name)}/materialize`, {}, call),

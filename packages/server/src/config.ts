@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseAllow } from '@signalbox/protocol/outbound';
 import type { Rate } from './auth/rate.ts';
+import type { WatchedFolder } from './files/folder-watch.ts';
 
 export interface BindAddress {
   readonly host: string;
@@ -43,6 +44,8 @@ export interface ServerConfig {
   readonly trustedProxies: readonly string[];
   /** Addresses beside the public ones that are called when runs have ended: names, addresses, ranges. */
   readonly callbackAllow: readonly string[];
+  /** Folders of this machine whose new files become events. */
+  readonly watchFolders: readonly WatchedFolder[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
   readonly retentionDays: number;
@@ -93,6 +96,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     allowedHosts: list(variables.SIGNALBOX_ALLOWED_HOSTS),
     trustedProxies: proxies(variables),
     callbackAllow: allowed(variables),
+    watchFolders: watchedFolders(variables),
     tls: tlsFiles(variables),
     logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
     retentionDays: wholeNumber(variables, 'SIGNALBOX_RETENTION_DAYS', { least: 1, most: 3_650, usual: 30 }),
@@ -119,6 +123,23 @@ export function parseConfig(variables: Variables): ServerConfig {
   }
   refuseOpenDoors(config, flag(variables, 'SIGNALBOX_INSECURE'));
   return Object.freeze(config);
+}
+
+/** `orders=/srv/orders,rates=/srv/rates` */
+function watchedFolders({ SIGNALBOX_WATCH_FOLDERS: text }: Variables): readonly WatchedFolder[] {
+  const pairs = (text ?? '').split(',').flatMap((pair) => (pair.trim() === '' ? [] : [pair.trim()]));
+  const folders = pairs.map((pair) => {
+    const [, name = '', path = ''] = /^([A-Za-z0-9_.-]{1,100})=(\/.+)$/.exec(pair) ?? [];
+    if (name === '')
+      throw new ConfigError(
+        `SIGNALBOX_WATCH_FOLDERS has "${pair}": give names and absolute paths, such as orders=/srv/orders,rates=/srv/rates.`,
+      );
+    return { name, path: resolve(path) };
+  });
+  const twice = folders.find(({ name }, no) => folders.findIndex((one) => one.name === name) !== no);
+  if (twice !== undefined)
+    throw new ConfigError(`SIGNALBOX_WATCH_FOLDERS names ${twice.name} twice: give each its own.`);
+  return folders;
 }
 
 /** Where data and the admin token lie unless told: the CLI looks there too. */

@@ -1,10 +1,10 @@
 /** What the command line of the simulator says. */
 import { parseArgs } from 'node:util';
-import type { Mode } from './simulate.ts';
+import type { PlayMode } from './player.ts';
 
 export interface Options {
   readonly firstSeed: number;
-  readonly modes: readonly Mode[];
+  readonly modes: readonly PlayMode[];
   /** Both end the session; the one that comes first. */
   readonly histories: number;
   readonly minutes: number;
@@ -15,7 +15,9 @@ export interface Options {
   readonly wire: boolean;
 }
 
-const MODES: readonly Mode[] = ['safety', 'liveness'];
+const MODES: readonly PlayMode[] = ['safety', 'liveness', 'engine'];
+/** Those that are played unless one is chosen. */
+const USUAL: readonly PlayMode[] = ['safety', 'liveness'];
 const DEFAULT_MINUTES = 1;
 
 /** Throws with a sentence for the user. */
@@ -35,8 +37,8 @@ export function parseOptions(args: readonly string[], freshSeed: number): Option
       wire: { type: 'boolean', default: false },
     },
   });
-  const modes = MODES.filter((mode) => values.mode === undefined || values.mode === mode);
-  if (modes.length === 0) throw new Error(`--mode is "${values.mode}". Use safety or liveness.`);
+  const modes = values.mode === undefined ? USUAL : MODES.filter((mode) => values.mode === mode);
+  if (modes.length === 0) throw new Error(`--mode is "${values.mode}". Use safety, liveness or engine.`);
   if (values.seed !== undefined && values.from !== undefined)
     throw new Error('--seed plays one seed, --from begins with it. Use one of them.');
   const seed = wholeNumber('--seed', values.seed, 0) ?? wholeNumber('--from', values.from, 0);

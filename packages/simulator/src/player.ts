@@ -1,11 +1,15 @@
 /** Plays histories one at a time, here or in threads of their own, and tells of each what a person wants to know. */
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
+import { playCommands } from './commands/play-commands.ts';
 import { type Mode, simulate } from './simulate.ts';
 import type { World } from './world/world.ts';
 
+/** Of a whole cluster, or of the engine alone. */
+export type PlayMode = Mode | 'engine';
+
 export interface Wanted {
   readonly seed: number;
-  readonly mode: Mode;
+  readonly mode: PlayMode;
   /** Whether to tell all lines of the history, also when nothing is broken. */
   readonly print: boolean;
   /** With what passes on the wires. */
@@ -14,7 +18,7 @@ export interface Wanted {
 
 export interface Played {
   readonly seed: number;
-  readonly mode: Mode;
+  readonly mode: PlayMode;
   readonly cluster: string;
   readonly faults: readonly string[];
   /** What is wrong, or null. */
@@ -43,6 +47,7 @@ function watchRejections(): void {
 }
 
 export async function play({ seed, mode, print, wire }: Wanted): Promise<Played> {
+  if (mode === 'engine') return playEngine(seed, print);
   const onWorld = (world: World) => {
     world.isVerbose = wire;
   };
@@ -61,6 +66,20 @@ export async function play({ seed, mode, print, wire }: Wanted): Promise<Played>
     ...{ seed, mode, cluster, faults, stepCount, simulatedMs, invariants },
     finding: wrong.length === 0 ? null : wrong.join('\n'),
     lines: print || wrong.length > 0 ? [...history.lines()] : [],
+  };
+}
+
+function playEngine(seed: number, print: boolean): Played {
+  const { lines, ...played } = playCommands(seed);
+  const shown = print || played.finding !== null ? lines : [];
+  return {
+    seed,
+    mode: 'engine',
+    cluster: 'the engine alone',
+    faults: [],
+    invariants: ['I19', 'I72'],
+    ...played,
+    lines: shown,
   };
 }
 

@@ -183,6 +183,11 @@ function forgetsTakenAssets(host: Host): void {
   altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, assetInputs: [] } }));
 }
 
+/** A new owner does not know what its dags expect. */
+function forgetsExpectations(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, expectations: [] } }));
+}
+
 /** Word of fresh assets reaches nobody. */
 function findsNoDagOnAssets(host: Host): void {
   const { store } = insideOf(host).ownership.ports;
@@ -622,6 +627,12 @@ const CASES: readonly Case[] = [
     onHost: (host) => losesChanges(host, (change) => change.kind === 'WindowDecided' && change.skipped !== null),
   },
   {
+    what: 'the reason of unmet windows',
+    within: 100,
+    expected: /^I2/,
+    onHost: (host) => losesChanges(host, (change) => change.kind === 'WindowSkipped'),
+  },
+  {
     what: 'the memory of decided windows',
     within: 60,
     expected: /^(I1|I2|I19|D1)/,
@@ -655,6 +666,7 @@ const CASES: readonly Case[] = [
   },
   { what: 'the memory of events that wait', within: 100, expected: /^(I10|I16|I19|I53|D1)/, onHost: forgetsHeldEvents },
   { what: 'the memory of assets that were taken', within: 200, expected: /^(I11|I19|I10)/, onHost: forgetsTakenAssets },
+  { what: 'the memory of expected events', within: 100, expected: /^(I6|I19|I53)/, onHost: forgetsExpectations },
   { what: 'the dags that wait for assets', within: 50, expected: /^I10/, onHost: findsNoDagOnAssets },
   { what: 'waiting for the window before', within: 100, expected: /^I30/, onHost: forgetsThePast },
   { what: 'what windows require', within: 60, expected: /^I30/, onHost: takesRequirementsForMet },

@@ -32,7 +32,7 @@ import { yieldRuns } from './statements/past.ts';
 import { rollBackRuns } from './statements/rollup.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
 import { changeSchedules } from './statements/schedule.ts';
-import { changeSilence, decideWindows } from './statements/small.ts';
+import { changeSilence, decideWindows, skipDecided } from './statements/small.ts';
 import { takeOverTasks } from './statements/speculative.ts';
 import {
   type Claimed,
@@ -91,6 +91,9 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   if (rows.schedules.size > 0) calls.push(...changeSchedules(rows));
   for (const [leaf, windows] of byLeaf(rows.windows, (window) => leafOfWindow(days, window.firesAt))) {
     calls.push(decideWindows(leaf, windows));
+  }
+  for (const [leaf, windows] of byLeaf(rows.skippedWindows, (window) => leafOfWindow(days, window.firesAt))) {
+    calls.push(skipDecided(leaf, windows));
   }
   const runs = [...rows.runs.values()].sort(byKey);
   for (const [leaf, list] of byLeaf(runs, ofRun)) calls.push(...runCalls(leaf, list), ...taskCalls(leaf, list));

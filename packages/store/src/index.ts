@@ -18,6 +18,7 @@ export type { DagDetails, DagView, TriggeredDag, WindowView } from './queries/da
 export type { BreakerRow, DeadLetterCursor, DeadLetterFilter, DeadLetterRow } from './queries/dead-letters.ts';
 export type { DelayedRun, ListDelayedRuns } from './queries/delayed-runs.ts';
 export type { Commit, Cut, NamedDag, NamedRun } from './queries/events.ts';
+export type { ExpectationRow, MissedEventRow } from './queries/expectations.ts';
 export type { JobRow, ListJobs, NewJobRow } from './queries/jobs.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export { isOwnRunId, type OwnRunId } from './queries/own-run-ids.ts';
@@ -32,6 +33,7 @@ export type { ClusterSettings } from './queries/settings.ts';
 export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { StoredTenant, TenantChange, TenantRule } from './queries/tenants.ts';
 export type { NodeRow, VersionSummary } from './queries/versions.ts';
+export type { WatchedFile } from './queries/watched-files.ts';
 export type { NewWebhook, SecretRef, StoredWebhook } from './queries/webhooks.ts';
 export type { ClusterZones } from './queries/zones.ts';
 export * from './queries.ts';

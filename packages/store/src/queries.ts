@@ -69,11 +69,13 @@ import {
   readCut,
   readOldestCut,
 } from './queries/events.ts';
+import { deleteMissedEvent, listExpectations, listMissedEvents, type MissedEventRow } from './queries/expectations.ts';
 import { firstClaims } from './queries/first-claims.ts';
 import { getRun } from './queries/get-run.ts';
 import {
   deleteJobRows,
   findJob,
+  findJobIds,
   insertJobRows,
   type ListJobs,
   listJobRuns,
@@ -108,6 +110,7 @@ import {
   tenantOfRun,
 } from './queries/tenants.ts';
 import { findVersion, listNodes, listVersions } from './queries/versions.ts';
+import { dropWatchedFiles, keepWatchedFiles, listWatchedFiles, type WatchedFile } from './queries/watched-files.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -184,6 +187,12 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  listExpectations = (tenantId: TenantId, dag: string | null) => listExpectations(this.#database, tenantId, dag);
+  listMissedEvents = (limit: number) => listMissedEvents(this.#database, limit);
+  deleteMissedEvent = (key: MissedEventRow['key']) => deleteMissedEvent(this.#database, key);
+  listWatchedFiles = (folder: string) => listWatchedFiles(this.#database, folder);
+  keepWatchedFiles = (folder: string, files: readonly WatchedFile[]) => keepWatchedFiles(this.#database, folder, files);
+  dropWatchedFiles = (folder: string, paths: readonly string[]) => dropWatchedFiles(this.#database, folder, paths);
   listAssets = (tenantId: TenantId, list: ListAssets) => listAssets(this.#database, tenantId, list);
   readSettings = () => readSettings(this.#database);
   changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);
@@ -233,6 +242,7 @@ export class Queries {
   deleteJobRows = (tenantId: TenantId, ids: readonly string[]) => deleteJobRows(this.#database, tenantId, ids);
   markJobCancelled = (tenantId: TenantId, id: string) => markJobCancelled(this.#database, tenantId, id);
   findJob = (tenantId: TenantId, id: string) => findJob(this.#database, tenantId, id);
+  findJobIds = (tenantId: TenantId, ids: readonly string[]) => findJobIds(this.#database, tenantId, ids);
   listJobs = (tenantId: TenantId, list: ListJobs) => listJobs(this.#database, tenantId, list);
   listJobRuns = (tenantId: TenantId, list: Parameters<typeof listJobRuns>[3]) =>
     this.#withPartitions((days) => listJobRuns(this.#database, days, tenantId, list));

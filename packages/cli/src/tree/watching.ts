@@ -2,6 +2,7 @@
 import { CALLBACK_STATES, EVENT_KINDS } from '@signalbox/protocol/words';
 import type { CallbacksFlags } from '../commands/callbacks.ts';
 import type { EventsFlags } from '../commands/events.ts';
+import type { ExpectedFlags } from '../commands/events-expected.ts';
 import type { SendFlags } from '../commands/events-send.ts';
 import type { LogsFlags } from '../commands/logs.ts';
 import type { ClientFlags } from '../connection.ts';
@@ -86,6 +87,13 @@ export const watchingCommands = [
       ['signalbox events --follow --dag hello --json', 'one JSON value per line, for programs'],
     ],
     run: async (_, flags) => (await import('../commands/events.ts')).events(flags),
+  }),
+  define<ExpectedFlags>({
+    name: 'events expected',
+    summary: 'list the events that dags expect, by when, and when each came last',
+    flags: [{ flags: '--dag <name>', what: 'only this dag', completes: 'dag' }, ...clientFlags],
+    examples: [['signalbox events expected', 'what is missing is marked']],
+    run: async (_, flags) => (await import('../commands/events-expected.ts')).listExpected(flags),
   }),
   define<SendFlags>({
     name: 'events send',

@@ -9,6 +9,8 @@ import type { State } from '../tables/state.ts';
 
 export function applySchedule(state: State, change: ScheduleChange): void {
   if (change.kind === 'ZonesApplied') return restoreZones(state, change);
+  // What is decided stays decided; why nothing ran is for people.
+  if (change.kind === 'WindowSkipped') return;
   const known = state.schedules.get(scheduleIdOf(change));
   switch (change.kind) {
     case 'ScheduleSet': {

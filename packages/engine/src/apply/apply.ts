@@ -19,6 +19,7 @@ import { applyOfHolder } from './apply-holder.ts';
 import { applyManual } from './apply-manual.ts';
 import { applyMapChange } from './apply-map.ts';
 import { applyPast } from './apply-past.ts';
+import { applyRows } from './apply-rows.ts';
 import { applyRunChange } from './apply-run.ts';
 import { applySchedule, restoreZones } from './apply-schedule.ts';
 import { applySpeculative } from './apply-speculative.ts';
@@ -38,6 +39,7 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   ScheduleSet: applySchedule,
   ScheduleRemoved: applySchedule,
   WindowDecided: applySchedule,
+  WindowSkipped: applySchedule,
   ScheduleParked: applySchedule,
   ZonesApplied: applySchedule,
   RunCreated: applyRunChange,
@@ -75,6 +77,10 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   AssetProduced: applyAsset,
   AssetTold: applyAsset,
   AssetTaken: applyAsset,
+  ExpectationSet: applyRows,
+  ExpectationRemoved: applyRows,
+  /** Nothing here depends on it: it is for the code that sends the event. */
+  EventMissed: () => {},
   TaskMarked: applyManual,
   PauseSet: applyManual,
   TaskQueued: applyTaskDeadline,

@@ -15,7 +15,7 @@ import { watchMaps } from '../propagate/watch-maps.ts';
 import { copyInto } from '../tables/column.ts';
 import type { Version } from '../tables/dag/dag.ts';
 import { type RunMaps, takePages } from '../tables/map/run-maps.ts';
-import { holdForPast } from '../tables/past/past.ts';
+import { holdForPast, isHeldByPast } from '../tables/past/past.ts';
 import { enqueue } from '../tables/queue/enqueue.ts';
 import { waitForRequirements } from '../tables/requires/wait.ts';
 import { noteCheckpoint } from '../tables/run/checkpoints.ts';
@@ -170,10 +170,11 @@ function restoreTask(state: State, run: RunRow, row: StoredTask): void {
   loadSpeculative(state, slot);
 }
 
-/** Queued, claimed, or held back after it was queued. No task of a run that waits for its turn is queued. */
-function isOnItsWay({ runs, tasks }: State, run: RunRow, slot: TaskSlot): boolean {
+/** Queued, claimed, or held back after it was queued. No task of a run that waits for its turn is queued, nor one that waits for the past. */
+function isOnItsWay(state: State, run: RunRow, slot: TaskSlot): boolean {
+  const { runs, tasks } = state;
   const code = tasks.state[slot]!;
-  const isQueueing = runs.phase[run] !== OPEN || runs.has(run, ADMITTED);
+  const isQueueing = (runs.phase[run] !== OPEN || runs.has(run, ADMITTED)) && !isHeldByPast(state, slot);
   return code !== BLOCKED && IS_TERMINAL[code] === 0 && (code !== READY || isQueueing);
 }
 

@@ -23,6 +23,7 @@ import { Dag, Version } from '../tables/dag/dag.ts';
 import { leaveLane } from '../tables/queue/enqueue.ts';
 import { ENDED } from '../tables/run/run-table.ts';
 import { endOfInstant } from '../tables/schedule/due.ts';
+import { decidedByToday } from '../tables/schedule/moved-wall.ts';
 import { makeSchedule, type Schedule, withoutTimetable } from '../tables/schedule/schedule.ts';
 import { watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
@@ -68,11 +69,9 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
     }
   }
   for (const { dagId, admitted } of heads.admitted) state.admittedOf.set(dagId, admitted);
-  for (const stored of heads.schedules) {
-    restoreSchedule(state, stored);
-  }
-  // Before the dags, which look for their own.
+  // Before schedules and dags, which look for their own.
   restoreTables(state, heads.tables);
+  for (const stored of heads.schedules) restoreSchedule(state, stored);
   restoreRuns(state, heads);
 }
 
@@ -101,6 +100,7 @@ function silenceLeftMs({ settings }: State, { silentMs, servedMs }: SilentWorker
 export function restoreSchedule(state: State, stored: StoredSchedule): Schedule {
   try {
     const schedule = makeSchedule(stored);
+    schedule.decidedUntil = decidedByToday(state, schedule);
     watchSchedule(state, schedule);
     state.schedules.put(schedule);
     return schedule;

@@ -13,6 +13,7 @@ import type {
 } from './command/attempt.ts';
 import type { SetBackfill, StartBackfill } from './command/backfill.ts';
 import type { AskChild, BeginChild, ChildEnded } from './command/child.ts';
+import type { NoteEvent } from './command/expect.ts';
 import type { StrikeRun, StrikeSchedule, Tick } from './command/host.ts';
 import type {
   ClearTasks,
@@ -32,6 +33,7 @@ export type * from './command/asset.ts';
 export type * from './command/attempt.ts';
 export type * from './command/backfill.ts';
 export type * from './command/child.ts';
+export type * from './command/expect.ts';
 export type * from './command/host.ts';
 export type * from './command/manual.ts';
 export type * from './command/run.ts';
@@ -46,6 +48,7 @@ export type Command =
   | ProduceAsset
   | TakeAsset
   | NoteAssetTold
+  | NoteEvent
   | CancelRun
   | RetryTask
   | ReplayDeadLetter

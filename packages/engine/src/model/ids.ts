@@ -53,6 +53,9 @@ const ID_EPOCH_S = 1_577_836_800; // 2020-01-01
 const SEQUENCE_SPAN = 2 ** 16;
 const SECOND_SPAN = 2 ** 22;
 
+/** No run can be created after this: its id would not be a whole number any more that can be told from the next (2088). */
+export const LAST_RUN_AT = ((Number.MAX_SAFE_INTEGER - (SECOND_SPAN - 1)) / SECOND_SPAN + ID_EPOCH_S) * 1000;
+
 export function shardOfRun(id: RunId): ShardNo {
   // Bit operations take the lower 32 bits of any whole number; a remainder of large numbers takes ten times as long.
   return ((id / SEQUENCE_SPAN) & (SHARD_COUNT - 1)) as ShardNo;

@@ -18,7 +18,7 @@ interface ShardRow {
 
 export class MemoryStore {
   readonly journal: Change[] = [];
-  private readonly tables = new ModelTables();
+  readonly tables = new ModelTables();
   private readonly shards = new Map<ShardNo, ShardRow>();
 
   commit(changes: readonly Change[], at: number): void {

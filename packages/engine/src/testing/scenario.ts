@@ -377,7 +377,7 @@ export class Scenario {
   }
 
   /** Instances of maps by their places: `load[3]`, `load[3][0]`. */
-  private attemptOf({ claim, workerId, version, specNo, map }: SendAssignment): Attempt {
+  attemptOf({ claim, workerId, version, specNo, map }: SendAssignment): Attempt {
     const places = map?.places.map(({ index }) => `[${index}]`).join('') ?? '';
     return { claim, worker: this.workers.get(workerId)!, task: version.task(specNo).name + places };
   }

@@ -6,6 +6,7 @@ import { assetTaskFields } from './asset-fields.ts';
 import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';
+import { expectFields } from './expect-fields.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { pastFields } from './past-fields.ts';
@@ -16,7 +17,7 @@ import { speculateFields } from './speculate-fields.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
 import { triggersSchema } from './triggers.ts';
-import { workFields } from './work.ts';
+import { concurrencySchema, workFields } from './work.ts';
 
 export { TRIGGER_RULES, type TriggerRule } from './trigger-rules.ts';
 
@@ -105,6 +106,7 @@ export const dagDefinitionSchema = z.strictObject({
     .optional(),
   /** The events that start runs: see `triggers.ts`. */
   on: triggersSchema.optional(),
+  ...expectFields,
   tasks: z
     .array(taskDefinitionSchema)
     .min(1, 'must have at least one task')
@@ -113,6 +115,8 @@ export const dagDefinitionSchema = z.strictObject({
   priority: prioritySchema.default('normal'),
   maxActiveRuns: limit,
   maxActiveTasks: limit,
+  /** Of its functions that say nothing about it themselves: see `concurrency` of a task. */
+  concurrency: concurrencySchema.optional(),
   schedule: scheduleSchema.nullable().default(null),
   /** Several, in place of `schedule`; see `read-schedules.ts`. */
   schedules: z.array(listedScheduleSchema).max(MAX_DEFINED_SCHEDULES).optional(),

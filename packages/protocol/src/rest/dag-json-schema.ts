@@ -7,6 +7,7 @@ import { ASSET_WORDS } from './asset-fields.ts';
 import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
+import { EXPECT_WORDS } from './expect-fields.ts';
 import { PAST_WORDS } from './past-fields.ts';
 import { SCHEDULE_WORDS } from './schedule-words.ts';
 import { SPECULATE_WORDS } from './speculate-fields.ts';
@@ -41,6 +42,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   ...SPECULATE_WORDS,
   ...PAST_WORDS,
   ...ASSET_WORDS,
+  ...EXPECT_WORDS,
   ...SCHEDULE_WORDS,
   ...TRIGGER_WORDS,
   '': { description: 'A dag: tasks, what each does, and what it needs.' },
@@ -259,6 +261,7 @@ const WORDS: Readonly<Record<string, Words>> = {
   'retryRun.delay': { description: 'Delay before it. Default: none.', examples: ['5m'] },
   priority: { description: 'Priority of its runs, unless a run is submitted with another.' },
   maxActiveRuns: { description: 'Maximum number of active runs. Further runs wait.' },
+  concurrency: { description: 'Default for all functions of the dag: see concurrency of a task.', examples: [20] },
   maxActiveTasks: { description: 'Maximum number of running tasks, over all runs of the dag.' },
 };
 

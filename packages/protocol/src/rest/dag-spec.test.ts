@@ -359,3 +359,30 @@ test('several schedules have names, and params that fit those of the dag', () =>
   ).toEqual(['schedules[1].name']);
   expect(problems({ schedule: eu, schedules: [eu] })).toEqual(['schedules']);
 });
+
+test('concurrency of the dag is the default of its functions, hooks and templates, and of nothing else', () => {
+  const { spec } = toDagSpec({
+    name: 'd',
+    bundle: 'a'.repeat(64),
+    concurrency: 20,
+    tasks: [
+      { name: 'plain', function: 'f', hooks: { after: { function: 'h' } } },
+      { name: 'own', function: 'f', concurrency: 3 },
+      { name: 'single', function: 'f', concurrency: 1 },
+      { name: 'alone', function: 'f', isolation: 'process' },
+      { name: 'inside', function: 'f', inProcess: true },
+      { name: 'process', run: 'ls' },
+      { name: 'adds', function: 'f', adds: true },
+    ],
+    templates: [{ name: 'added', function: 'f' }],
+  });
+  const said = [...spec.tasks, ...(spec.templates ?? [])].map(({ name, work }) => [
+    name,
+    work !== undefined && 'concurrency' in work ? work.concurrency : undefined,
+  ]);
+  expect(Object.fromEntries(said)).toMatchObject({ plain: 20, own: 3, adds: 20, added: 20 });
+  for (const name of ['single', 'alone', 'inside', 'process']) {
+    expect(Object.fromEntries(said)[name], name).toBeUndefined();
+  }
+  expect(said.filter(([, concurrency]) => concurrency === 20)).toHaveLength(4);
+});

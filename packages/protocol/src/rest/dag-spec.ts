@@ -8,6 +8,7 @@ import { checkSpeculate } from './check-speculate.ts';
 import { problemsOf } from './common.ts';
 import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.ts';
 import type { DagSpecShape, TaskSpecShape } from './dag-spec-shape.ts';
+import { readExpect } from './expect-fields.ts';
 import { Facts } from './facts.ts';
 import { findCycle } from './find-cycle.ts';
 import { readPast } from './past-fields.ts';
@@ -98,11 +99,11 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   refuseIf(problems, dag); // What follows asks where tasks are, which must be clear by now.
   const conditions = readConditions(tasks, { numbers, groups, facts, onFailure: definition.onFailure }, problems);
   const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, conditions.looksAt.get(no), problems));
-  const works = tasks.map((task, no) =>
-    readWork(task, { taskNo: no, hasBundle: definition.bundle !== undefined, numbers, groups }, problems),
-  );
+  const ofDag = { hasBundle: definition.bundle !== undefined, concurrency: definition.concurrency };
+  const works = tasks.map((task, no) => readWork(task, { taskNo: no, ...ofDag, numbers, groups }, problems));
   const params = readParamsSchema(definition, problems);
   const triggers = readTriggers(definition.on, params.paramsSchema, problems);
+  const expected = readExpect(definition, problems);
   checkAssets(tasks, groups, triggerList(triggers.on), problems);
   const schedules = readSchedules(definition, params.paramsSchema, problems);
   checkGraph(tasks, needs, groups, problems);
@@ -153,6 +154,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...(definition.bundle === undefined ? {} : { bundle: definition.bundle }),
     ...(definition.files === undefined ? {} : { files: definition.files }),
     ...triggers,
+    ...expected,
     ...(definition.onFailure === undefined || definition.onFailure === 'continue'
       ? {}
       : { onFailure: definition.onFailure }),

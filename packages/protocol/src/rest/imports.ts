@@ -4,6 +4,8 @@ import { problemBodySchema } from './dags.ts';
 
 export const MAX_IMPORT_LINES = 20_000;
 export const MAX_IMPORT_BYTES = 32 * 1024 * 1024;
+/** Room for the largest params, and more. */
+export const MAX_IMPORT_LINE_BYTES = 1024 * 1024;
 
 export const importedSchema = z.object({
   /** Those that are there now, also those that were there exactly so before. */

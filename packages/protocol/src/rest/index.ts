@@ -18,6 +18,7 @@ export * from './dags.ts';
 export * from './dead-letters.ts';
 export { eventValue, fillEventTemplate } from './event-template.ts';
 export * from './events.ts';
+export * from './expect-fields.ts';
 export * from './find-input.ts';
 export * from './fleet.ts';
 export * from './groups.ts';

@@ -6,7 +6,7 @@ import { callbackUrlSchema, ownerSchema, tagSchema } from './dag-definition.ts';
 import { problemBodySchema } from './dags.ts';
 import { retriesSchema } from './retries.ts';
 import { runIdSchema, runSummarySchema } from './runs.ts';
-import { httpCallSchema, workFields } from './work.ts';
+import { httpCallSchema, inputValuesSchema, workFields } from './work.ts';
 
 const instant = z.iso.datetime();
 export const MAX_JOBS_AT_ONCE = 1_000;
@@ -23,7 +23,7 @@ export const newJobSchema = z.strictObject({
     .strictObject({ dag: nameSchema, task: nameSchema })
     .optional()
     .describe('A task of a deployed dag, with the code that is deployed when the job is created.'),
-  inputs: z.record(z.string(), z.unknown()).optional().describe('With `task`: values in place of its inputs.'),
+  inputs: inputValuesSchema.optional().describe('With `task`: values in place of its inputs.'),
   params: z.record(z.string(), z.unknown()).optional().describe('For references such as `${{ params.order }}`.'),
   at: z.iso.datetime({ offset: true }).optional().describe('Run then.'),
   delay: validitySchema.optional().describe('Run so much later, such as `10m`.'),

@@ -2,13 +2,10 @@
 import { z } from 'zod';
 import { InexactJson, parseExactJson } from '../exact-json.ts';
 import { MAX_ADDED_AT_ONCE, MAX_ADDED_BYTES, MAX_ADDED_NEEDS } from '../limits.ts';
-import { jsonFault, nameSchema, problemsOf } from './common.ts';
+import { nameSchema, problemsOf } from './common.ts';
 import { canonical } from './dag-spec.ts';
-import { MAX_INPUTS } from './work.ts';
+import { inputValuesSchema } from './work.ts';
 
-const MAX_INPUT_BYTES = 64 * 1024;
-
-const inputName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be a name such as day or file_name');
 const names = z.array(z.string().max(200)).max(MAX_ADDED_NEEDS, `must be at most ${MAX_ADDED_NEEDS}`).default([]);
 
 export const newTaskSchema = z.strictObject({
@@ -19,15 +16,8 @@ export const newTaskSchema = z.strictObject({
   needs: names,
   /** Tasks that have not begun, and are to wait for it. */
   before: names,
-  /** Values, over those of the template. They are data: a reference in them is a text like any other. */
-  inputs: z
-    .record(inputName, z.unknown())
-    .refine((inputs) => Object.keys(inputs).length <= MAX_INPUTS, `must be at most ${MAX_INPUTS}`)
-    .superRefine((inputs, context) => {
-      const fault = jsonFault(inputs, { bytes: MAX_INPUT_BYTES });
-      if (fault !== null) context.addIssue({ code: 'custom', message: fault });
-    })
-    .optional(),
+  /** Values, over those of the template. */
+  inputs: inputValuesSchema.optional(),
 });
 
 const newTasksSchema = z

@@ -46,9 +46,10 @@ export function readAdding(definition: ParsedDagDefinition, known: Known, proble
       problems.push({ path: `${path}.name`, message: `${template.name} is also the name of a task: use another name` });
     names.add(template.name);
     if (template.adds === true) checkWork(template, path, problems);
-    const hasBundle = definition.bundle !== undefined;
+    const { bundle, concurrency } = definition;
     // It is in no map, as no task of this number is.
-    const work = readWork(template, { taskNo: tasks.length, path, hasBundle, ...known }, problems);
+    const around = { taskNo: tasks.length, path, hasBundle: bundle !== undefined, concurrency, ...known };
+    const work = readWork(template, around, problems);
     return {
       name: template.name,
       ...work,

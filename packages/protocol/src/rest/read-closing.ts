@@ -231,7 +231,8 @@ function sideTask(
     if (no === undefined) problems.push(unknownTask(`${path}.${place}`, task, sight));
     else problems.push({ path: `${path}.${place}`, message: `does not see the output of ${task}${sight}` });
   }
-  const around = { taskNo: of ?? 0, path, hasBundle: definition.bundle !== undefined, numbers, groups };
+  const { bundle, concurrency } = definition;
+  const around = { taskNo: of ?? 0, path, hasBundle: bundle !== undefined, concurrency, numbers, groups };
   const { handler, work, runInfo } = readWork(side, around, problems);
   const inputs = { ...given, ...work?.inputs };
   return {

@@ -136,7 +136,7 @@ function checkValue(text: string | undefined, path: string, problems: Problem[])
 
 const NO_RUN = 'there is no run yet: a trigger looks at the event only, such as event.data.<name>';
 
-function readWhere(text: string | undefined, path: string, problems: Problem[]): EventConditionShape | null {
+export function readWhere(text: string | undefined, path: string, problems: Problem[]): EventConditionShape | null {
   if (text === undefined) return null;
   const facts = new Facts();
   const read = readExpression(text, {

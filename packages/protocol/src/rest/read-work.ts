@@ -56,6 +56,8 @@ interface Around {
   /** Where it is written, when that is not the task itself. */
   readonly path?: string;
   readonly hasBundle: boolean;
+  /** Of the dag, for functions that say nothing about it. */
+  readonly concurrency: number | undefined;
   readonly numbers: ReadonlyMap<string, number>;
   readonly groups: ReadGroups;
 }
@@ -127,9 +129,16 @@ export function readWork(task: Task, around: Around, problems: Problem[]): ReadW
     else problems.push({ path: `${path}.inputs.${name}${read.path}`, message: read.message });
   }
   const texts = readTexts(task, toSource, { path, problems });
-  const work = workOf(task, kind, Object.fromEntries(inputs), texts);
+  const work = workOf(withDefault(task, kind, around.concurrency), kind, Object.fromEntries(inputs), texts);
   const sources = inputs.map(([, source]) => (source.from === 'template' ? source.template : { source }));
   return looksAtRun([...sources, ...Object.values(texts.fill)]) ? { ...work, runInfo: true } : work;
+}
+
+/** A function that has a process for itself, or none, takes no part in what the dag says of its processes. */
+function withDefault(task: Task, kind: Kind, concurrency: number | undefined): Task {
+  const isAlone = task.inProcess === true || task.isolation !== undefined;
+  if (kind !== 'function' || isAlone || concurrency === undefined || task.concurrency !== undefined) return task;
+  return { ...task, concurrency };
 }
 
 /** What is no more than a value or one reference is told as just that. */

@@ -10,7 +10,7 @@ export const eventTypeSchema = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'must have 1 to 200 printable ASCII characters, without spaces');
 
-const patternSchema = eventTypeSchema.refine(
+export const eventPatternSchema = eventTypeSchema.refine(
   (text) => !text.includes('*') || text === '*' || (text.indexOf('*') === text.length - 1 && text.endsWith('.*')),
   'may have a * only as its last part: order.*',
 );
@@ -24,8 +24,8 @@ const expression = z.string().min(1).max(MAX_EXPRESSION_CHARS);
 export const triggerSchema = z.strictObject({
   name: nameSchema.optional(),
   /** One of the two, which mean the same. */
-  event: patternSchema.optional(),
-  type: patternSchema.optional(),
+  event: eventPatternSchema.optional(),
+  type: eventPatternSchema.optional(),
   source: z
     .string()
     .min(1)

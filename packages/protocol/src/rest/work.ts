@@ -7,7 +7,7 @@ import { type ClassMap, classMapSchema, EXIT_CLASSES } from './class-map.ts';
 import { durationSchema, handlerSchema, jsonFault, nameSchema } from './common.ts';
 import { type InputSource, readTemplate, type Template } from './template.ts';
 
-export const MAX_INPUTS = 100;
+const MAX_INPUTS = 100;
 export const MAX_ENV = 200;
 const MAX_TEXT = 64 * 1024;
 const MAX_INPUT_BYTES = 64 * 1024;
@@ -28,24 +28,31 @@ const textWithReferences = line.superRefine((text, context) => {
 });
 
 const inputName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'must be a name such as day or file_name');
-export const inputsSchema = z
+const namedInputs = z
   .record(inputName, z.unknown())
-  .refine((inputs) => Object.keys(inputs).length <= MAX_INPUTS, `must be at most ${MAX_INPUTS}`)
-  .superRefine((inputs, context) => {
-    for (const [name, value] of Object.entries(inputs)) {
-      const fault = jsonFault(value, { bytes: MAX_INPUT_BYTES });
-      if (fault !== null) {
-        context.addIssue({ code: 'custom', path: [name], message: fault });
-        continue;
-      }
-      const read = readTemplate(value, (reference) =>
-        reference.from === 'secret'
-          ? 'secrets are no inputs: name them under secrets, or use them in env or headers'
-          : { from: 'value', value: null },
-      );
-      if (!read.ok) context.addIssue({ code: 'custom', path: [name], message: read.message });
+  .refine((inputs) => Object.keys(inputs).length <= MAX_INPUTS, `must be at most ${MAX_INPUTS}`);
+
+/** Values in place of those that a task has. They are data: a reference in them is a text like any other. */
+export const inputValuesSchema = namedInputs.superRefine((inputs, context) => {
+  const fault = jsonFault(inputs, { bytes: MAX_INPUT_BYTES });
+  if (fault !== null) context.addIssue({ code: 'custom', message: fault });
+});
+
+export const inputsSchema = namedInputs.superRefine((inputs, context) => {
+  for (const [name, value] of Object.entries(inputs)) {
+    const fault = jsonFault(value, { bytes: MAX_INPUT_BYTES });
+    if (fault !== null) {
+      context.addIssue({ code: 'custom', path: [name], message: fault });
+      continue;
     }
-  });
+    const read = readTemplate(value, (reference) =>
+      reference.from === 'secret'
+        ? 'secrets are no inputs: name them under secrets, or use them in env or headers'
+        : { from: 'value', value: null },
+    );
+    if (!read.ok) context.addIssue({ code: 'custom', path: [name], message: read.message });
+  }
+});
 
 export const httpCallSchema = z.strictObject({
   method: z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),

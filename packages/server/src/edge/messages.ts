@@ -4,6 +4,7 @@ import type { HostMetrics, ProgressSeen, Routed } from '@signalbox/host';
 import type { Retention, RetentionRun, WorkerView } from '@signalbox/protocol';
 import type { Rate } from '../auth/rate.ts';
 import type { BindAddress, LogLevel, ServerConfig, TlsFiles } from '../config.ts';
+import type { WatchedFolder } from '../files/folder-watch.ts';
 import type { LoopDelay } from '../metrics/loop-delay.ts';
 import type { ClockSeen } from '../ports/database-clock.ts';
 
@@ -17,6 +18,7 @@ export interface EdgeData {
   readonly allowedHosts: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly callbackAllow: readonly string[];
+  readonly watchFolders: readonly WatchedFolder[];
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
   readonly retention: Retention;

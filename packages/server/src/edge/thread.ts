@@ -40,6 +40,7 @@ const {
   allowedHosts,
   trustedProxies,
   callbackAllow,
+  watchFolders,
   tls,
   logLevel,
   retention,
@@ -106,6 +107,7 @@ async function serve(): Promise<void> {
     retention,
     rate,
     runRate,
+    watchFolders,
   });
   port.on('message', (message: ToEdge) => {
     if (message.kind === 'answers') main.take(message.answers);

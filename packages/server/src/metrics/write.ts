@@ -47,7 +47,7 @@ export function metricsPage(): string {
   });
   return `# Metrics
 
-\`GET /metrics\` returns the Prometheus text format, with any valid credential. The numbers are those of one server, so scrape
+\`GET /metrics\` returns the Prometheus text format, with any valid credential of the tenant \`default\`. The numbers are those of one server, so scrape
 each server. No label contains the name of a user, a dag or a task. This page is generated from the server's table of metrics.
 
 \`\`\`yaml

@@ -7,6 +7,7 @@ import { Bearers } from '../auth/bearer.ts';
 import { type Rate, TokenBuckets } from '../auth/rate.ts';
 import type { BindAddress, TlsFiles } from '../config.ts';
 import type { MainLine } from '../edge/main-line.ts';
+import type { WatchedFolder } from '../files/folder-watch.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
@@ -27,6 +28,7 @@ import { deadLetterRoutes } from './dead-letters.ts';
 import { delayRoutes } from './delays.ts';
 import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
 import { eventRoutes } from './events.ts';
+import { expectationRoutes } from './expectations.ts';
 import { fleetRoutes } from './fleet.ts';
 import { authenticate, type Doors, HostGuard, isStillValid } from './guards.ts';
 import { STRICT_HEADERS } from './headers.ts';
@@ -46,6 +48,7 @@ import { retentionRoutes } from './retention.ts';
 import { runRoutes } from './runs.ts';
 import { schedulePreviewRoutes } from './schedule-preview.ts';
 import { scheduleRoutes } from './schedules.ts';
+import { sendMissedEvents } from './send-missed-events.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
 import { statsRoutes } from './stats.ts';
@@ -54,6 +57,7 @@ import { submitRoutes } from './submit.ts';
 import { taskRoutes } from './tasks.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
+import { watchFolders } from './watch-folders.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { windowRoutes } from './windows.ts';
 import { zoneRoutes } from './zones.ts';
@@ -74,6 +78,7 @@ interface AppOptions {
   readonly rate: Rate | null;
   /** Runs that one caller may submit; null for as many as it likes. */
   readonly runRate: Rate | null;
+  readonly watchFolders?: readonly WatchedFolder[];
 }
 
 const BODY_BYTES = 1024 * 1024;
@@ -187,6 +192,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   zoneRoutes(app, parts);
   settingsRoutes(app, parts);
   assetRoutes(app, parts);
+  expectationRoutes(app, parts);
+  sendMissedEvents(app, parts);
+  watchFolders(app, parts, options.watchFolders ?? []);
   pageRoutes(app);
   return app;
 }

@@ -8,6 +8,7 @@ import { sessionIn } from '../auth/session.ts';
 import { type BindAddress, isLoopback } from '../config.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import type { Operation } from './operations/index.ts';
+import { refuseOthers } from './operators.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -71,6 +72,7 @@ export async function authenticate(request: FastifyRequest, { bearers, requests 
   if (operation !== undefined && !operation.roles.includes(caller.role)) {
     throw new SignalboxError('FORBIDDEN', { action: operation.action });
   }
+  if (operation?.installation === true) refuseOthers(caller, operation.action);
   const isRead = request.method === 'GET' || request.method === 'HEAD' || operation?.isRead === true;
   if (caller.isSuspended && !isRead) throw new SignalboxError('TENANT_SUSPENDED', { tenant: caller.tenant });
 }

@@ -4,7 +4,13 @@
  */
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Imported, MAX_IMPORT_BYTES, MAX_IMPORT_LINES, SignalboxError } from '@signalbox/protocol';
+import {
+  type Imported,
+  MAX_IMPORT_BYTES,
+  MAX_IMPORT_LINE_BYTES,
+  MAX_IMPORT_LINES,
+  SignalboxError,
+} from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseJson } from './body.ts';
 
@@ -52,7 +58,7 @@ export async function importLines<Item>(request: FastifyRequest, work: Import<It
   try {
     let group: Line<Item>[] = [];
     for await (const [no, text] of linesOf(bodyOf(request))) {
-      const item = parsed(work, text);
+      const item = text === null ? lineTooLong() : parsed(work, text);
       if (item instanceof SignalboxError) report.refuse(no, 1, item);
       else group.push({ no, item });
       if (group.length < PER_GROUP) continue;
@@ -122,10 +128,14 @@ function bodyOf({ body, headers }: FastifyRequest): Readable {
   return body as Readable;
 }
 
-/** With their numbers; empty ones are passed over. */
-async function* linesOf(body: Readable): AsyncGenerator<[number, Buffer]> {
+/**
+ * With their numbers; empty ones are passed over. Null for one that is too long: no more than a line is ever kept, so the time it takes
+ * grows with the body, not with its square.
+ */
+async function* linesOf(body: Readable): AsyncGenerator<[number, Buffer | null]> {
   let [no, bytes] = [0, 0];
   let rest: Buffer = Buffer.alloc(0);
+  let isTooLong = false;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MAX_IMPORT_BYTES) throw tooLarge();
@@ -134,14 +144,17 @@ async function* linesOf(body: Readable): AsyncGenerator<[number, Buffer]> {
     for (let to = data.indexOf(NEWLINE); to >= 0; to = data.indexOf(NEWLINE, from)) {
       no += 1;
       if (no > MAX_IMPORT_LINES) throw tooManyLines();
-      if (hasText(data, from, to)) yield [no, data.subarray(from, to)];
+      if (isTooLong || to - from > MAX_IMPORT_LINE_BYTES) yield [no, null];
+      else if (hasText(data, from, to)) yield [no, data.subarray(from, to)];
+      isTooLong = false;
       from = to + 1;
     }
-    rest = data.subarray(from);
+    isTooLong ||= data.length - from > MAX_IMPORT_LINE_BYTES;
+    rest = isTooLong ? Buffer.alloc(0) : data.subarray(from);
   }
-  if (!hasText(rest, 0, rest.length)) return;
+  if (!isTooLong && !hasText(rest, 0, rest.length)) return;
   if (no + 1 > MAX_IMPORT_LINES) throw tooManyLines();
-  yield [no + 1, rest];
+  yield [no + 1, isTooLong ? null : rest];
 }
 
 function hasText(data: Buffer, from: number, to: number): boolean {
@@ -151,6 +164,10 @@ function hasText(data: Buffer, from: number, to: number): boolean {
 
 function tooLarge(): SignalboxError {
   return new SignalboxError('TOO_LARGE', { what: 'The body', limit: `${MAX_IMPORT_BYTES} bytes` });
+}
+
+function lineTooLong(): SignalboxError {
+  return new SignalboxError('TOO_LARGE', { what: 'The line', limit: `${MAX_IMPORT_LINE_BYTES} bytes` });
 }
 
 function tooManyLines(): SignalboxError {

@@ -66,6 +66,18 @@ test('lines that are refused are named, and do not stop the others (I13)', async
   expect((await client().listSchedulesOfDag('bad')).items).toEqual([]);
 });
 
+test('a line of many megabytes is refused as one line, and is not gathered for ever (I68)', async () => {
+  await rig.ask('PUT', '/v1/dags/long', { name: 'long', tasks });
+  const long = `{"dag":"long","name":"${'a'.repeat(8 * 1024 * 1024)}"}`;
+  const { status, body } = await send([line('long', 'a'), long, line('long', 'b'), `${long}\n`].join('\n'));
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    ...{ created: 2, refused: 2 },
+    errors: [2, 4].map((no) => ({ line: no, lines: 1, error: { code: 'TOO_LARGE' } })),
+  });
+  expect(await send(long)).toMatchObject({ body: { refused: 1, errors: [{ line: 1, error: { code: 'TOO_LARGE' } }] } });
+});
+
 test('a body of another kind, or with too many lines, is refused', async () => {
   expect(await send('{}', 'application/json')).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });
   expect(await send('\n'.repeat(20_001))).toMatchObject({ status: 413, body: { code: 'TOO_LARGE' } });

@@ -99,6 +99,27 @@ test.each([[{ run: 'true' }], [{ run: 'true', delay: '9d' }], [{ run: 'true', ev
   },
 );
 
+test('a recurring job whose request was cut off is the same job hours later (I11)', async () => {
+  const call = { idempotencyKey: 'cut-off' };
+  const job = { run: 'true', every: '1h' } as const;
+  const { id } = await client().createJob(job, call);
+  // As if it had been made three hours ago, by a server that never got to answer.
+  const earlier = (Number.parseInt(id.slice(0, 13).replace('-', ''), 16) - 3 * 3_600_000)
+    .toString(16)
+    .padStart(12, '0');
+  const first = `${earlier.slice(0, 8)}-${earlier.slice(8)}${id.slice(13)}`;
+  await rig.sql(`update job set job_id = '${first}' where job_id = '${id}'`);
+  await rig.sql(`update request_key set status = null, answer = null, at = '-infinity' where key = 'cut-off'`);
+  expect((await client().createJob(job, call)).id).toBe(first);
+});
+
+test('a key of one job is not that of a batch (I11)', async () => {
+  const call = { idempotencyKey: 'of-two' };
+  const { id } = await client().createJob({ run: 'true' }, call);
+  const { items } = await client().createJobs([{ run: 'true' }], call);
+  expect([items[0]?.error, items[0]?.id === id]).toEqual([null, false]);
+});
+
 test('a deployed task runs by itself with inputs, and keeps its code when its dag is deployed again', async () => {
   const dag = (handler: string) => ({
     name: 'etl',
@@ -138,6 +159,24 @@ test.each([
   const before = await hidden();
   const { status, body } = await rig.ask('POST', '/v1/jobs', job);
   expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining(words)]);
+  expect((await hidden()).length).toBe(before.length);
+});
+
+/** Of a task of its own: the one that a job names. */
+const task = { dag: 'sized', task: 'load' };
+const many = Object.fromEntries(Array.from({ length: 101 }, (_, no) => [`input_${no}`, no]));
+test.each([
+  ['params of a recurring job', { run: 'true', cron: '0 0 * * *', params: { text: 'x'.repeat(300_000) } }],
+  ['params', { run: 'true', env: { SIZE: 'unlike' }, params: { text: 'x'.repeat(300_000) } }],
+  ['inputs', { task, inputs: { text: 'x'.repeat(70_000) } }],
+  ['many inputs', { task, inputs: many }],
+  ['names of inputs that are none', { task, inputs: { 'a b;$(x)': 1 } }],
+])('too large or odd: %s (I68, I12)', async (_, job) => {
+  await rig.ask('PUT', '/v1/dags/sized', { name: 'sized', tasks: [{ name: 'load', handler: 'load' }] });
+  const before = await hidden();
+  const { status, body } = await rig.ask('POST', '/v1/jobs', job);
+  expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+  expect((await rig.ask('POST', '/v1/jobs/batch', { jobs: [job] })).status).toBe('inputs' in job ? 400 : 201);
   expect((await hidden()).length).toBe(before.length);
 });
 

@@ -41,7 +41,7 @@ import { type JobShape, type ShapedJob, shapeOf } from './job-shape.ts';
 import { nextWindowOf } from './next-window.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
-import { itemOf, submitNamed } from './submit.ts';
+import { itemOf, refuseLongParams, submitNamed } from './submit.ts';
 import { runSummary } from './views.ts';
 
 type JobRequest = FastifyRequest<{ Params: { id: string } }>;
@@ -50,6 +50,12 @@ type Raw = Readonly<Record<string, unknown>>;
 const BATCH_BYTES = 8 * 1024 * 1024;
 /** How many jobs a page looks at for those in a state. */
 const LOOKED_AT = 500;
+
+/** The idempotency key, if there is one, and whether an earlier request with it was cut off. */
+interface Key {
+  readonly name: string | null;
+  readonly again: boolean;
+}
 
 interface Wanted extends ShapedJob {
   readonly job: ParsedNewJob;
@@ -65,9 +71,9 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     return once<CreatedJob>(request, parts, {
       target: 'jobs',
       body: raw,
-      make: async (key) => {
+      make: async (name, again) => {
         const wanted = await wantedOf(request, job, raw);
-        const [id] = await createShape(request, wanted.shape, [wanted], key);
+        const [id] = await createShape(request, wanted.shape, [wanted], { name, again });
         return { id: id!, dag: wanted.shape.name };
       },
     });
@@ -80,7 +86,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     return once<CreatedJobs>(request, parts, {
       target: 'jobs',
       body,
-      make: async (key) => {
+      make: async (name, again) => {
         const items: { id: string | null; error: SignalboxError | null }[] = jobs.map(() => ({
           id: null,
           error: null,
@@ -97,6 +103,8 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
             items[no] = { id: null, error: refusalOrThrow(error) };
           }
         }
+        // Another operation than that of a single job: the same key is another one (I11).
+        const key = { name: name === null ? null : `batch ${name}`, again };
         for (const { shape, list, places } of byShape.values()) {
           const made = await createShape(request, shape, list, key).catch(refusalOrThrow);
           for (const [index, no] of places.entries()) {
@@ -227,7 +235,10 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     if (when > 1) throw badRequest('at', 'does not go with delay, cron or every: give one of them');
     if (job.zone !== undefined && job.cron === undefined) throw badRequest('zone', 'goes with cron');
     if (job.priority === 'critical') refuseCritical(request);
-    return { ...(await shapeOf(request, parts, tenantId, { job, raw })), job };
+    const shaped = await shapeOf(request, parts, tenantId, { job, raw });
+    // Before its dag is made: what is refused leaves nothing (I12).
+    refuseLongParams(shaped.params);
+    return { ...shaped, job };
   }
 
   /** Their ids, in order. All of them or none. */
@@ -235,7 +246,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     request: FastifyRequest,
     shape: JobShape,
     list: readonly Wanted[],
-    key: string | null,
+    key: Key,
   ): Promise<string[]> {
     const isCritical = list.some(({ job }) => job.priority === 'critical');
     await guardCritical(request, parts, { isCritical, target: shape.name });
@@ -253,7 +264,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     shape: JobShape,
     place: DagPlace,
     list: readonly Wanted[],
-    key: string | null,
+    key: Key,
     ids: Map<Wanted, string>,
   ): Promise<void> {
     const { tenantId, actor } = callerOf(request);
@@ -275,7 +286,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
       name: shape.name,
       place,
       items,
-      key: key === null ? null : `job ${key}`,
+      key: key.name === null ? null : `job ${key.name}`,
       uid,
     }).catch(async (error: unknown) => {
       // Nothing came of it. Without an answer nobody knows: rows without a run are no jobs, and go by themselves.
@@ -291,16 +302,17 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     shape: JobShape,
     place: DagPlace,
     list: readonly Wanted[],
-    key: string | null,
+    key: Key,
     ids: Map<Wanted, string>,
   ): Promise<void> {
     const { tenantId, actor } = callerOf(request);
+    const begunAt = await begunOf(request, place, shape, key);
     const schedules = list.map((wanted, no): NamedSchedule => {
       const { cron, every, zone, priority } = wanted.job;
       const asked = { ...(cron === undefined ? { every } : { cron }), ...(zone === undefined ? {} : { zone }) };
       const parsed = parseOr(newScheduleSchema, asked, 'BAD_REQUEST');
       const spec = toScheduleSpec(parsed, wanted.params) as ScheduleSpec;
-      const name = recurringId(place, shape, key, no);
+      const name = recurringId(place, shape, key.name, no, begunAt);
       ids.set(wanted, name);
       return { name, spec: { ...spec, ...(priority === undefined ? {} : { priority }) } };
     });
@@ -318,6 +330,15 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
         .catch(() => undefined);
     }
     answerOf(routed, 'done', { dag: shape.name });
+  }
+
+  /** The time in the ids of recurring jobs. A request that is made again takes that of the first one, whose rows are there. */
+  async function begunOf(request: FastifyRequest, place: DagPlace, shape: JobShape, key: Key): Promise<Instant> {
+    const times = timesOfKey();
+    if (!key.again) return times[0];
+    const ids = times.map((at) => recurringId(place, shape, key.name, 0, at) as string);
+    const found = await fromDatabase(() => queries.findJobIds(callerOf(request).tenantId, ids), request.log);
+    return times.find((_, no) => found.has(ids[no]!)) ?? times[0];
   }
 
   async function placeOf(request: FastifyRequest, shape: JobShape): Promise<DagPlace> {
@@ -392,14 +413,27 @@ function rowOf({ job, what }: Wanted, id: string, { shard, dagId }: DagPlace, re
 }
 
 /** Ids of recurring jobs follow from the key, if there is one, so that a request that was cut off makes no second job (I11). */
-const SAME_ID_MS = 600_000;
-
-function recurringId({ shard }: DagPlace, { hash }: JobShape, key: string | null, no: number): RunUid {
-  const now = systemClock.wall();
-  if (key === null) return makeRunUid(shard, now, randomBits(48), randomBits(26));
+function recurringId(
+  { shard }: DagPlace,
+  { hash }: JobShape,
+  key: string | null,
+  no: number,
+  begunAt: Instant,
+): RunUid {
+  if (key === null) return makeRunUid(shard, systemClock.wall(), randomBits(48), randomBits(26));
   const digest = createHash('sha256').update(`${hash} ${no} ${key}`).digest();
-  const at = (Math.floor(now / SAME_ID_MS) * SAME_ID_MS) as Instant;
-  return makeRunUid(shard, at, digest.readUIntBE(0, 6), digest.readUInt32BE(6) % 2 ** 26);
+  return makeRunUid(shard, begunAt, digest.readUIntBE(0, 6), digest.readUInt32BE(6) % 2 ** 26);
+}
+
+const STEP_MS = 600_000;
+/** Keys live for a day. */
+const STEPS_OF_KEY = 24 * 6 + 1;
+
+/** Times that an id may have been made of, newest first. A server whose clock is ahead may have made it of the next one. */
+function timesOfKey(): [Instant, ...Instant[]] {
+  const step = Math.floor(systemClock.wall() / STEP_MS);
+  const at = (back: number) => ((step - back) * STEP_MS) as Instant;
+  return [at(0), at(-1), ...Array.from({ length: STEPS_OF_KEY }, (_, no) => at(no + 1))];
 }
 
 /** Null for a row without a run or schedule: it is no job. */

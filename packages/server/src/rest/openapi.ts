@@ -2,7 +2,7 @@
 import { ERRORS, type ErrorCode, type ErrorEntry, problemBodySchema } from '@signalbox/protocol';
 import { z } from 'zod';
 import { VERSION } from '../version.ts';
-import { errorsOf, GROUPS, isChange, OPERATIONS, type Operation } from './operations/index.ts';
+import { errorsOf, GROUPS, isChange, OPERATIONS, type Operation, summaryOf } from './operations/index.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -42,7 +42,7 @@ export function openPath(path: string): string {
 }
 
 function describe(operation: Operation, schemas: Record<string, Json>): Json {
-  const { id, group, summary, roles, status, answer, also = [] } = operation;
+  const { id, group, roles, status, answer, also = [] } = operation;
   const content: Record<string, Json> = {};
   if (typeof answer === 'string') content[answer] = { schema: { type: 'string' } };
   else {
@@ -54,7 +54,7 @@ function describe(operation: Operation, schemas: Record<string, Json>): Json {
   return {
     operationId: id,
     tags: [group],
-    summary,
+    summary: summaryOf(operation),
     'x-roles': roles === 'anyone' ? [] : roles,
     security: roles === 'anyone' ? [] : [{ token: [] }, { session: [] }],
     parameters: parametersOf(operation),

@@ -2,15 +2,24 @@
 import { ERRORS, type ErrorCode, type ErrorEntry } from '@signalbox/protocol';
 import { grpcCalls } from '../services/api/rest-operations.ts';
 import { openPath } from './openapi.ts';
-import { CHANGE_ERRORS, COMMON_ERRORS, GROUPS, type Group, OPERATIONS, type Operation } from './operations/index.ts';
+import {
+  CHANGE_ERRORS,
+  COMMON_ERRORS,
+  GROUPS,
+  type Group,
+  OPERATIONS,
+  type Operation,
+  summaryOf,
+} from './operations/index.ts';
 
 type GrpcCalls = ReturnType<typeof grpcCalls>;
 
 const words = (codes: readonly string[]): string => codes.map((code) => `\`${code}\``).join(', ');
 
-function rowOf({ id, method, path, summary, roles, errors = [] }: Operation, calls: GrpcCalls): string {
+function rowOf(operation: Operation, calls: GrpcCalls): string {
+  const { id, method, path, roles, errors = [] } = operation;
   const who = roles === 'anyone' ? 'anyone' : roles.join(', ');
-  return `| \`${method} ${openPath(path)}\` | ${summary} | ${who} | ${words(errors)} | ${words(calls.get(id) ?? [])} |`;
+  return `| \`${method} ${openPath(path)}\` | ${summaryOf(operation)} | ${who} | ${words(errors)} | ${words(calls.get(id) ?? [])} |`;
 }
 
 export function restPage(): string {

@@ -143,6 +143,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /v1/audit': 'admins',
   'GET /v1/retention': 'admins',
   'POST /v1/retention/run': 'admins',
+  'GET /v1/expectations': 'readers',
   'GET /v1/assets': 'readers',
   'GET /v1/assets/:asset': 'readers',
   'POST /v1/assets/:asset/materialize': 'operators',

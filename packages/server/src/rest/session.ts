@@ -16,7 +16,7 @@ export function sessionRoutes(app: FastifyInstance, { queries, isSecure }: RestP
   app.get('/v1/session', async (request) => {
     const { actor, role, tenant } = callerOf(request);
     return {
-      ...{ actor, role, tenant, installation: isOfInstallation(request) },
+      ...{ actor, role, tenant, installation: isOfInstallation(callerOf(request)) },
       ...{ browser: isBrowser(request), version: VERSION },
     } satisfies SessionView;
   });

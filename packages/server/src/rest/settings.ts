@@ -2,8 +2,8 @@
 import { changeSettingsSchema, parseOr, type SettingsView } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromDatabase } from './errors.ts';
+import { callerOf } from './guards.ts';
 import { once } from './once.ts';
-import { refuseOthers } from './operators.ts';
 import type { RestParts } from './rest-parts.ts';
 
 export function settingsRoutes(app: FastifyInstance, parts: RestParts): void {
@@ -12,7 +12,7 @@ export function settingsRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/settings', (request) => view(request));
 
   app.put('/v1/settings', async (request) => {
-    const { actor, tenantId } = refuseOthers(request, 'change settings of the cluster');
+    const { actor, tenantId } = callerOf(request);
     const { jitter: defaultJitterMs } = parseOr(changeSettingsSchema, request.body, 'BAD_REQUEST');
     return once<SettingsView>(request, parts, {
       target: '',

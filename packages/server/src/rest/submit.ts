@@ -141,7 +141,12 @@ export function submitNamed(
   return sendTo(request, parts, { ...rest, items, key: named, cause: 'api' });
 }
 
-/** An item from its parts. */
+/** Of what is no item yet. */
+export function refuseLongParams(params: string | null): void {
+  if (params !== null && isTooLong(params)) throw badRequest('params', `must have at most ${MAX_PARAMS_BYTES} bytes`);
+}
+
+/** An item from its parts, whose params were looked at. */
 export function itemOf(run: {
   readonly params: string | null;
   readonly priority: Priority | null;
@@ -149,7 +154,6 @@ export function itemOf(run: {
   readonly delayMs: number | undefined;
 }): Item {
   const { params, priority, at, delayMs } = run;
-  if (params !== null && isTooLong(params)) throw badRequest('params', `must have at most ${MAX_PARAMS_BYTES} bytes`);
   if (delayMs !== undefined)
     return { params, priority, at: (Math.round(systemClock.wall()) + delayMs) as Instant, delayMs };
   return { params, priority, ...(at === undefined ? {} : { at: fromIso(at) as Instant }) };

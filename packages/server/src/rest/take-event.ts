@@ -1,6 +1,6 @@
 /** Brings an event to the triggers of all dags of its tenant. */
 import { createHash } from 'node:crypto';
-import { type EventTrigger, patternsOf, whyUnmatched } from '@signalbox/engine';
+import { type EventTrigger, type NoteEvent, patternsOf, whyUnmatched } from '@signalbox/engine';
 import {
   type CloudEvent,
   eventValue,
@@ -12,7 +12,7 @@ import {
 } from '@signalbox/protocol';
 import type { TriggeredDag } from '@signalbox/store';
 import type { FastifyRequest } from 'fastify';
-import { fromDatabase } from './errors.ts';
+import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { holdEvent } from './hold-event.ts';
 import type { RestParts } from './rest-parts.ts';
@@ -46,21 +46,37 @@ export async function takeEvent(
   const outcome: Outcome = { runs: [], refused: [], unmatched: [] };
   const only = identity.by === 'event' ? identity.onlyDag : undefined;
   const asked = only === undefined ? dags : dags.filter(({ name }) => name === only);
+  let isExpected = false;
   const taken = asked.slice(0, MOST_TRIGGERED).flatMap((dag) =>
     dag.triggers.map(async (trigger) => {
       const reason = whyUnmatched(trigger, event);
-      if (reason === null) await fireTrigger(request, parts, { dag, trigger, event, identity }, outcome);
+      if (trigger.isExpectation === true) {
+        if (reason !== null) return;
+        await noteEvent(request, parts, dag, trigger.name);
+        isExpected = true;
+      } else if (reason === null) await fireTrigger(request, parts, { dag, trigger, event, identity }, outcome);
       else outcome.unmatched.push({ dag: dag.name, trigger: trigger.name, reason });
     }),
   );
   await Promise.all(taken);
   const { runs, refused, unmatched } = outcome;
   return {
-    matched: runs.length > 0 || refused.length > 0,
+    matched: runs.length > 0 || refused.length > 0 || isExpected,
     runs: runs.sort(byDag),
     ...(refused.length === 0 ? {} : { refused: refused.sort(byDag) }),
     ...(unmatched.length === 0 ? {} : { unmatched: unmatched.sort(byDag) }),
   };
+}
+
+/** An event that a dag expects has come. It starts nothing by that. */
+async function noteEvent(request: FastifyRequest, parts: RestParts, dag: TriggeredDag, name: string): Promise<void> {
+  const { shard, dagId } = dag;
+  const { tenantId } = callerOf(request);
+  const command: NoteEvent = { kind: 'NoteEvent', shard, dagId, tenantId, name };
+  const routed = await parts.main.command(command, parts.leftMs(request));
+  // One that the dag does not expect any more needs no note.
+  if (routed.status === 'answered' && !routed.answer.ok && routed.answer.code === 'DAG_NOT_FOUND') return;
+  answerOf(routed, 'done', { dag: dag.name });
 }
 
 interface Fired {

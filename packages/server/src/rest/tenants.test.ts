@@ -3,8 +3,10 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunView } from '@signalbox/protocol';
+import { openQueries } from '@signalbox/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
+import { ownDataOf } from '../zones/zone-book.ts';
 
 let rig: Rig;
 let folder: string;
@@ -99,6 +101,61 @@ describe('tenants', () => {
     }
     const id = await run(green, 'secret-plan', { handler: 'nobody' });
     expect((await red.ask('GET', `/v1/runs/${id}`)).status).toBe(404);
+  });
+
+  test('others neither change the cluster nor read what counts the work of all (I65, I66)', async () => {
+    const violet = await tenant('violet');
+    const [lisbon] = await ownDataOf(['Europe/Lisbon']);
+    const queries = await openQueries({ url: rig.databaseUrl });
+    await queries.keepZone(lisbon!);
+    await queries.close();
+    const asks = [
+      ['GET', '/metrics'],
+      ['GET', '/v1/storage'],
+      ['POST', '/v1/zones/upgrade', {}],
+      ['POST', '/v1/retention/run', {}],
+      ['PUT', '/v1/settings', { jitter: '1m' }],
+      ['GET', '/v1/tenants'],
+      ['POST', '/v1/tenants', { name: 'mine' }],
+      ['PUT', '/v1/tenants/red', { weight: 2 }],
+      ['POST', '/v1/tenants/red/resume', {}],
+      ['DELETE', '/v1/tenants/red'],
+    ] as const;
+    for (const [method, path, body] of asks) {
+      expect([path, (await violet.ask(method, path, body)).status]).toEqual([path, 403]);
+    }
+    const zones = async (ask: Team['ask']) => JSON.stringify((await ask('GET', '/v1/zones')).body);
+    expect(await zones(rig.ask)).toContain('europe/lisbon');
+    expect(await zones(violet.ask)).not.toContain('europe/lisbon');
+  });
+
+  test('each change is in the audit with all that it changed (I71)', async () => {
+    await rig.ask('POST', '/v1/tenants', { name: 'told', critical: true });
+    await rig.ask('PUT', '/v1/tenants/told', { critical: false, defaultPriority: 'low' });
+    await rig.ask('POST', '/v1/tenants/told/suspend', { reason: 'a test' });
+    const { items } = await rig.client().listAudit();
+    expect(items.filter(({ target }) => target === 'told').map(({ action, details }) => [action, details])).toEqual([
+      ['tenant.suspend', { state: 'suspended', reason: 'a test' }],
+      ['tenant.change', { defaultPriority: 'low', critical: false }],
+      ['tenant.create', { weight: 1, defaultPriority: 'normal', critical: true }],
+    ]);
+    await tokenFor({ name: 'told-worker', role: 'worker', serves: ['told'], queues: ['q'], slots: 2 });
+    const [token] = (await rig.client().listAudit()).items;
+    expect(token?.details).toMatchObject({ role: 'worker', serves: ['told'], queues: ['q'], slots: 2 });
+  });
+
+  test('a deleted one is not suspended: its credentials would work again', async () => {
+    const gone = await tenant('gone');
+    await rig.ask('DELETE', '/v1/tenants/gone');
+    expect((await rig.ask('POST', '/v1/tenants/gone/suspend', {})).status).toBe(400);
+    expect((await rig.ask('GET', '/v1/tenants/gone')).body).toMatchObject({ state: 'deleted' });
+    await eventually(async () => (await gone.ask('GET', '/v1/dags')).status === 401);
+  });
+
+  test('many created at once are all created', async () => {
+    const names = Array.from({ length: 8 }, (_, no) => `crowd-${no}`);
+    const made = await Promise.all(names.map((name) => rig.ask('POST', '/v1/tenants', { name })));
+    expect(made.map(({ status }) => status)).toEqual(names.map(() => 201));
   });
 
   test('a default priority is that of dags without one', async () => {

@@ -18,7 +18,7 @@ import { toIso } from '../iso-instants.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
-import { isOfInstallation, refuseOthers } from './operators.ts';
+import { isOfInstallation } from './operators.ts';
 import type { RestParts } from './rest-parts.ts';
 
 type TenantRequest = FastifyRequest<{ Params: { name: string } }>;
@@ -27,7 +27,6 @@ export function tenantRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries } = parts;
 
   app.get('/v1/tenants', async (request) => {
-    refuseOthers(request, 'list tenants');
     const { cursor, limit, deleted } = parseOr(listTenantsSchema, request.query, 'BAD_REQUEST');
     const list = { after: cursor ?? '', limit, withDeleted: deleted === 'true' };
     const found = await fromDatabase(() => queries.listTenants(list), request.log);
@@ -38,13 +37,13 @@ export function tenantRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/tenants/:name', async (request: TenantRequest) => {
     const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
     // To others it is as if it were not there (I65).
-    const mayKnow = isOfInstallation(request) || callerOf(request).tenant === name;
+    const mayKnow = isOfInstallation(callerOf(request)) || callerOf(request).tenant === name;
     if (!mayKnow) throw new SignalboxError('TENANT_NOT_FOUND', { tenant: name });
     return find(request, name);
   });
 
   app.post('/v1/tenants', async (request, reply) => {
-    const { actor } = refuseOthers(request, 'create tenants');
+    const { actor } = callerOf(request);
     const { name, defaultPriority, ...rest } = parseOr(newTenantSchema, request.body, 'BAD_REQUEST');
     const tenant = { name, ...given(rest), defaultPriority: numberOf(defaultPriority) };
     const created = await once<TenantView>(request, parts, {
@@ -85,7 +84,7 @@ export function tenantRoutes(app: FastifyInstance, parts: RestParts): void {
     action: string,
     settings: TenantChange,
   ): Promise<TenantView> {
-    const { actor } = refuseOthers(request, what);
+    const { actor } = callerOf(request);
     const name = parseOr(nameSchema, request.params.name, 'BAD_REQUEST');
     return once<TenantView>(request, parts, {
       target: name,
@@ -94,6 +93,8 @@ export function tenantRoutes(app: FastifyInstance, parts: RestParts): void {
         const by = { actor, origin: request.ip };
         const isDone = await fromDatabase(() => queries.changeTenant(name, { ...settings, action }, by), request.log);
         const view = await find(request, name);
+        if (!isDone && view.state === 'deleted')
+          throw badRequest('name', 'is that of a deleted tenant: resume it before you suspend it');
         if (!isDone)
           throw badRequest(
             'name',

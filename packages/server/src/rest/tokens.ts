@@ -39,7 +39,7 @@ export function tokenRoutes(app: FastifyInstance, parts: RestParts): void {
     const caller = callerOf(request);
     const asked = parseOr(newTokenSchema, request.body, 'BAD_REQUEST');
     const { name, role, expiresIn, queues = null, slots = null, serves = null } = asked;
-    if (asked.tenant !== undefined || serves !== null) refuseOthers(request, 'create tokens for other tenants');
+    if (asked.tenant !== undefined || serves !== null) refuseOthers(caller, 'create tokens for other tenants');
     const tenant = asked.tenant === undefined ? null : await tenantNamed(request, parts, asked.tenant);
     const { tokenKey } = await fromDatabase(() => queries.cluster(), request.log);
     // The same key finds the same secret again, though nobody has stored it.

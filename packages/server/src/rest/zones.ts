@@ -6,6 +6,7 @@ import { ownDataOf } from '../zones/zone-book.ts';
 import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
+import { isOfInstallation } from './operators.ts';
 import type { RestParts } from './rest-parts.ts';
 
 export function zoneRoutes(app: FastifyInstance, parts: RestParts): void {
@@ -16,7 +17,9 @@ export function zoneRoutes(app: FastifyInstance, parts: RestParts): void {
       () => Promise.all([queries.readZones(tzVersion), queries.listNodeZones()]),
       request.log,
     );
-    const used = [...zones.values()].map(({ zone, tzVersion: madeFrom }) => ({ zone, madeFrom }));
+    // Which zones are used is known of all tenants together, so the others are not told (I65).
+    const told = isOfInstallation(callerOf(request)) ? [...zones.values()] : [];
+    const used = told.map(({ zone, tzVersion: madeFrom }) => ({ zone, madeFrom }));
     return {
       version,
       nodes: nodes.map(({ nodeId, version: own }) => ({ node: nodeId, version: own })),

@@ -23,15 +23,18 @@ export function workerIn(metadata: Metadata, caller: Caller): WorkerId {
   return workerIdOf(caller, ownId);
 }
 
-/** The tenant that a worker of the fleet works for in this call: the one it names, if its token serves that one (I65). */
+/**
+ * The tenant that a worker of the fleet works for in this call: the one it names, if its token serves that one (I65). That the token
+ * belongs to a tenant does not mean that it serves it.
+ */
 export async function tenantIn(
   metadata: Metadata,
   caller: Caller,
   findTenant: (name: string) => Promise<{ readonly tenantId: TenantId } | null>,
 ): Promise<TenantId> {
   const [name] = metadata.get(TENANT_HEADER);
-  if (typeof name !== 'string' || name === '' || name === caller.tenant) return caller.tenantId;
-  const found = caller.work.serves === null ? null : await findTenant(name);
+  const isOwn = typeof name !== 'string' || name === '' || name === caller.tenant;
+  const found = isOwn ? caller : caller.work.serves === null ? null : await findTenant(name);
   if (found !== null && isServed(caller, found.tenantId)) return found.tenantId;
   throw new SignalboxError('FORBIDDEN', { action: 'work for this tenant' });
 }

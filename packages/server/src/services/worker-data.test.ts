@@ -11,6 +11,7 @@ import {
   openLogStream,
   parseBundleChunk,
   parseLogStored,
+  TENANT_HEADER,
 } from '@signalbox/protocol/grpc';
 import { openQueries } from '@signalbox/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -134,6 +135,39 @@ test('a worker fetches a bundle and its source map in chunks, by the hash of its
   none.on('data', () => undefined);
   const [error] = (await once(none, 'error')) as [Error & { code: number }];
   expect(error.code).toBe(status.NOT_FOUND);
+});
+
+test('a token of the fleet fetches bundles of the tenants that it serves alone, not even of its own (I65)', async () => {
+  const code = Buffer.from('export const functions = {};');
+  const hash = createHash('sha256').update(code).digest('hex');
+  await fetch(`${rig.servers[0]?.url}/v1/bundles/${hash}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${rig.token}`, 'content-type': 'application/octet-stream' },
+    body: new Uint8Array(code),
+  });
+  await rig.ask('POST', '/v1/tenants', { name: 'served' });
+  const outcomeAs = async (serves: string[] | undefined, tenant: string | null) => {
+    const name = `fleet-${serves?.length ?? 'none'}-${serves?.[0] === '*'}-${tenant}`;
+    const { token } = (await rig.ask('POST', '/v1/tokens', { name, role: 'worker', serves })).body as never as {
+      token: string;
+    };
+    const metadata = bearer(token);
+    if (tenant !== null) metadata.set(TENANT_HEADER, tenant);
+    const stream = openBundleFetch(client, hash, metadata);
+    stream.on('data', () => undefined);
+    return new Promise<number>((resolve) => {
+      stream.on('end', () => resolve(status.OK));
+      stream.on('error', (error) => resolve((error as unknown as { code: number }).code));
+    });
+  };
+  for (const tenant of [null, 'default', 'nobody'])
+    expect([tenant, await outcomeAs(['served'], tenant)]).toEqual([tenant, status.PERMISSION_DENIED]);
+  expect(await outcomeAs(['served'], 'served')).toBe(status.NOT_FOUND);
+  for (const tenant of [null, 'default']) {
+    expect(await outcomeAs(['*'], tenant)).toBe(status.OK);
+    expect(await outcomeAs(['served', 'default'], tenant)).toBe(status.OK);
+    expect(await outcomeAs(undefined, tenant)).toBe(status.OK);
+  }
 });
 
 test('a services port that is in use is told by its name', async () => {

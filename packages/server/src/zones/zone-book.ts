@@ -43,6 +43,7 @@ export class ZoneBook {
   readonly #own: OwnZones;
   #version = '';
   #zones = new Map<string, ZoneData>();
+  #before: ClusterZones['before'] = new Map();
   #timer: NodeJS.Timeout | null = null;
   readonly #keeping = new Set<Promise<void>>();
   /** Zones that are used for the first time: what is stored of them may be of another node. */
@@ -87,6 +88,17 @@ export class ZoneBook {
     return until < known.untilMs && from >= known.fromMs ? known : this.#own.source(zone, from, until);
   };
 
+  /** The data of a version before, while schedules of some shard were decided by it. */
+  readonly sourceOf = (version: string): ZoneSource | null => {
+    const zones = this.#before.get(version);
+    if (zones === undefined) return null;
+    return (zone) => {
+      const known = zones.get(zone.toLowerCase());
+      if (known === undefined) throw new RangeError(`the zone ${zone} was not used with zone data ${version}`);
+      return known;
+    };
+  };
+
   /** What is computed by the data of this zone may be stored. */
   readonly isSure = (zone: string): boolean => {
     const name = zone.toLowerCase();
@@ -121,9 +133,10 @@ export class ZoneBook {
   }
 
   async #read(): Promise<void> {
-    const { version, zones } = await this.#parts.store.readZones(this.#own.version);
+    const { version, zones, before } = await this.#parts.store.readZones(this.#own.version);
     this.#version = version;
     this.#zones = new Map(zones);
+    this.#before = before;
   }
 }
 

@@ -27,12 +27,15 @@ export function requirements(scene: Scene): Checker {
     return runs.some((run) => (withinMs === undefined ? run.window === window : run.at >= window - withinMs));
   }
 
-  function check(change: RequirementsChecked): void {
+  function check(change: RequirementsChecked, { changes }: JournaledCommit): void {
     const { requires, created } = ledger.run(change.runId);
     const what = `run ${change.runId}`;
     if (requires === null) return scene.fail('I30', `${what} waits for no requirement, and was let go`);
     const { unmet = [] } = readRunNotes(change.notes);
     if (unmet.length > 0) checkWaited(change.runId, change.at, requires.until - created.at);
+    const isSkipped = changes.some((other) => other.kind === 'WindowSkipped' && other.runId === change.runId);
+    const mustBe = unmet.length > 0 && requires.unmet === 'skip';
+    if (isSkipped !== mustBe) scene.fail('I2', `${what} has requirements unmet, and its window does not say so`);
     for (const { dag, withinMs } of requires.of) {
       if (unmet.includes(dag) || isMet(dag, created.firesAt ?? 0, withinMs)) continue;
       scene.fail('I30', `${what} was let go, and ${dag} has not succeeded for it`);
@@ -68,9 +71,9 @@ export function requirements(scene: Scene): Checker {
   }
 
   return {
-    invariants: ['I30', 'I53'],
+    invariants: ['I2', 'I30', 'I53'],
     onChange(change: Change, commit) {
-      if (change.kind === 'RequirementsChecked') check(change);
+      if (change.kind === 'RequirementsChecked') check(change, commit);
       if (change.kind === 'RunCreated' && change.requires !== undefined && change.admitted) {
         scene.fail('I30', `run ${change.runId} was admitted before its requirements were looked at`);
       }

@@ -6,6 +6,7 @@ import {
   type RunCreated,
   type RunId,
   type ScheduleId,
+  type ScheduleNo,
   type ScheduleRemoved,
   type ScheduleSet,
   scheduleIdOf,
@@ -26,6 +27,10 @@ export function schedules(scene: Scene): Checker {
   const { ledger, world } = scene;
   /** Windows that have a run, over all versions of a schedule. */
   const fired = new Map<ScheduleId, Set<number>>();
+  /** `schedule/window`: has a run, whoever created it. */
+  const withRun = new Set<string>();
+  /** `dag/window`: somebody wanted a run for it. */
+  const chosen = new Set<string>();
   /** Opened again, runs come back beside others. */
   const wasReopened = new Set<RunId>();
   /** The last number that a dag has given to a schedule. */
@@ -131,11 +136,23 @@ export function schedules(scene: Scene): Checker {
     if (active >= limit) scene.fail('I7', `run ${runId} was admitted though dag ${dagId} has ${active} of ${limit}`);
   }
 
+  /** A window has one run, whoever creates it. Only a backfill makes another. */
+  function checkOnly({ runId, dagId, scheduleNo = 1 as ScheduleNo, firesAt, cause, at }: RunCreated): void {
+    if (firesAt === null) return;
+    const name = `${scheduleIdOf({ dagId, scheduleNo })}/${firesAt}`;
+    if (cause !== 'backfill' && withRun.has(name)) scene.fail('I1', `window ${name} has a second run, ${runId}`);
+    withRun.add(name);
+    if (cause !== 'api') return;
+    if (!chosen.has(`${dagId}/${firesAt}`)) scene.fail('I12', `run ${runId} is for window ${name}, which nobody chose`);
+    if (firesAt > at) scene.fail('I4', `run ${runId} of window ${name} was created early, at ${at}`);
+  }
+
   /** A run of a window beside others of its dag, if its schedule does not want that. */
-  function checkBeside({ runId, dagId, scheduleNo, cause }: RunCreated, isActive: boolean): void {
-    if (cause !== 'schedule' || scheduleNo === undefined) return;
+  function checkBeside({ runId, dagId, scheduleNo, cause, firesAt }: RunCreated, isActive: boolean): void {
+    if (firesAt === null || cause === 'backfill' || scheduleNo === undefined) return;
     const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
-    if (ifRunning === 'allow' || (ifRunning !== 'skip' && !isActive)) return;
+    // One that somebody asked for waits; a window that comes by itself is skipped.
+    if (ifRunning === 'allow' || ((ifRunning !== 'skip' || cause === 'api') && !isActive)) return;
     for (const other of ledger.live) {
       const { created, isAdmitted, isSetAside } = other;
       if (created.dagId !== dagId || created.runId === runId || !isAdmitted || isSetAside) continue;
@@ -162,6 +179,7 @@ export function schedules(scene: Scene): Checker {
       } else if (change.kind === 'RunCreated') {
         if (change.admitted) checkActive(change.dagId, change.runId);
         checkBeside(change, change.admitted);
+        checkOnly(change);
         if (change.cause !== 'schedule') return;
         const isDecided = commit.changes.some(
           (other) => other.kind === 'WindowDecided' && other.runId === change.runId && other.firesAt === change.firesAt,
@@ -170,6 +188,11 @@ export function schedules(scene: Scene): Checker {
       }
     },
     onCommit: checkCatchUp,
+    onHappening(happening) {
+      if (happening.kind !== 'asked' || happening.ask.command.kind !== 'SubmitRuns') return;
+      const { dagId, window } = happening.ask.command;
+      if (window !== undefined) chosen.add(`${dagId}/${window.at}`);
+    },
     atEnd() {
       if (scene.health.wellForMs() < 10_000) return;
       for (const schedule of ledger.schedules.values()) {

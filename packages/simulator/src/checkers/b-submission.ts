@@ -16,8 +16,9 @@ export function submission(scene: Scene): Checker {
   const isThere = (uid: RunUid) => ledger.byUid.has(uid) || delayed.has(uid);
 
   function checkAnswer(command: SubmitRuns, result: Routed): void {
-    const { uid, key, dagId, items } = command;
+    const { uid, key, dagId, items, window } = command;
     if (result.status === 'unknown') return;
+    if (window !== undefined) return checkWindow(command, result, window.at);
     if (result.status !== 'answered' || !result.answer.ok) {
       if (isThere(uid)) scene.fail('I12', `submission ${uid} was refused, and is there`);
       refused.add(uid);
@@ -44,14 +45,30 @@ export function submission(scene: Scene): Checker {
     });
   }
 
+  /** That of the run that is made again; for all others the one that is current when they are created. */
+  function checkVersion({ runId, uid, dagId, versionNo }: RunCreated): void {
+    const wanted = commands.get(uidOfItem(uid, 0))?.versionNo ?? ledger.dag(dagId).versionNo;
+    if (versionNo !== wanted) scene.fail('I35', `run ${runId} has version ${versionNo}, not ${wanted}`);
+  }
+
+  /** Whoever has created it: the window has a run, and that is the one that was told. */
+  function checkWindow({ uid, dagId }: SubmitRuns, result: Routed, at: number): void {
+    if (result.status !== 'answered' || !result.answer.ok || result.answer.kind !== 'submitted') return;
+    const run = ledger.byUid.get(result.answer.uid);
+    if (run?.created.dagId !== dagId || run.created.firesAt !== at)
+      scene.fail('I10', `submission ${uid} for window ${at} was told ${result.answer.uid}`);
+    accepted.add(result.answer.uid);
+  }
+
   /** The uid of a run that its submission has created; undefined for one that was made by something else, or that begins only now. */
-  function submittedNow({ uid, cause, assets }: RunCreated): RunUid | undefined {
-    if (cause === 'schedule' || cause === 'parent' || cause === 'backfill' || assets !== undefined) return undefined;
+  function submittedNow({ uid, cause, firesAt, assets }: RunCreated): RunUid | undefined {
+    if (cause === 'schedule' || cause === 'parent' || cause === 'backfill') return undefined;
+    if (firesAt !== null || assets !== undefined) return undefined;
     return held.has(uid) || delayed.has(uid) ? undefined : uid;
   }
 
   return {
-    invariants: ['I10', 'I11', 'I12', 'I13'],
+    invariants: ['I10', 'I11', 'I12', 'I13', 'I35'],
     onHappening(happening) {
       if (happening.kind === 'asked' && happening.ask.command.kind === 'SubmitRuns') {
         commands.set(happening.ask.command.uid, happening.ask.command);
@@ -61,6 +78,7 @@ export function submission(scene: Scene): Checker {
       }
     },
     onChange(change) {
+      if (change.kind === 'RunCreated') checkVersion(change);
       const uid = change.kind === 'RunCreated' ? change.uid : newDelayed(change);
       if (uid !== undefined && refused.has(uid)) scene.fail('I12', `submission ${uid} was refused, and done later`);
       if (change.kind === 'ScheduleSet' && uid !== undefined) delayed.add(uid);

@@ -7,6 +7,7 @@ import { requirements } from './a-requires.ts';
 import { schedules } from './a-schedules.ts';
 import { assets } from './b-assets.ts';
 import { heldEvents } from './b-events.ts';
+import { expected } from './b-expect.ts';
 import { submission } from './b-submission.ts';
 import { ownership } from './c-ownership.ts';
 import { replay } from './c-replay.ts';
@@ -39,6 +40,7 @@ const ALL: readonly CheckerMaker[] = [
   submission,
   heldEvents,
   assets,
+  expected,
   ownership,
   replay,
   dispatch,

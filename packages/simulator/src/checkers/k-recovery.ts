@@ -8,6 +8,8 @@ import { stateOf } from './task-states.ts';
 const RECOVERY_MS = 30_000;
 /** A ready task that fits a free slot is claimed within a second; the slot must be known to be free, which takes a while more. */
 const CLAIM_MS = 4_000;
+/** Longer than any worker is silent. */
+const FORGOTTEN_MS = 4_000;
 
 export function recovery(scene: Scene): Checker {
   const { ledger, world, health } = scene;
@@ -73,8 +75,8 @@ export function recovery(scene: Scene): Checker {
   }
 
   /** Its schedule wants it to wait until the dag has no active run. */
-  function waitsForOthers({ created: { dagId, scheduleNo, cause } }: RunBook): boolean {
-    if (cause !== 'schedule' || scheduleNo === undefined) return false;
+  function waitsForOthers({ created: { dagId, scheduleNo, cause, firesAt } }: RunBook): boolean {
+    if (firesAt === null || cause === 'backfill' || scheduleNo === undefined) return false;
     const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
     if (ifRunning === 'allow') return false;
     return [...ledger.live].some((run) => run.created.dagId === dagId && run.isAdmitted && !run.isSetAside);
@@ -117,7 +119,8 @@ export function recovery(scene: Scene): Checker {
       if (!run.isSetAside && !isYoung(run))
         scene.fail('I72', `run ${run.created.runId} is ${run.phase} and nothing will change that`);
     }
-    if ([...ledger.live].some(isYoung)) return;
+    // What ended in the last commit is forgotten in the step after it, which comes with the next heartbeat.
+    if ([...ledger.live].some(isYoung) || world.now - ledger.at < FORGOTTEN_MS) return;
     for (const { host, nodeId, isUp, process } of world.nodes) {
       const state = isUp && !process.isPaused ? (host?.inspect() ?? null) : null;
       if (state === null || scene.health.wellForMs() < RECOVERY_MS) continue;

@@ -262,6 +262,9 @@ export class Ledger {
         return;
       }
       case 'KeyStored':
+      case 'ExpectationSet':
+      case 'ExpectationRemoved':
+      case 'EventMissed':
       case 'AssetProduced':
       case 'AssetTold':
       case 'AssetTaken':

@@ -52,7 +52,11 @@ function planTemplate(chance: Chance, name: string, ordinary: readonly number[],
 }
 
 /** The same for all attempts of a task, but for some that have another plan. */
-export function tasksToAdd({ claim }: Assignment, { templates, tasks, below }: AddingWork, call: number): NewTask[] {
+export function tasksToAdd(
+  { claim }: Pick<Assignment, 'claim'>,
+  { templates, tasks, below }: AddingWork,
+  call: number,
+): NewTask[] {
   const variant = claim.attemptNo % 3 === 2 ? claim.attemptNo : 0;
   const draw = (what: number, i: number) => bitsOf(27, claim.runId, claim.taskNo, call, variant, what, i);
   // Now and then a name that another task gives as well, or that is one of the dag.

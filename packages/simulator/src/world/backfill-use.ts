@@ -8,7 +8,7 @@ import {
   makeRunUid,
   type StartBackfill,
 } from '@signalbox/engine';
-import type { Tables } from '../fake-store/tables.ts';
+import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 import { PERIODS_MS } from './workload.ts';
 
@@ -17,7 +17,7 @@ type OfDag = Pick<StartBackfill, 'shard' | 'tenantId' | 'dagId' | 'actor'>;
 /** Windows of a range, at most. */
 const MOST_WINDOWS = 12;
 
-export function planBackfillUse(chance: Chance, tables: Tables, ofDag: OfDag, now: number): Command | null {
+export function planBackfillUse(chance: Chance, tables: ModelTables, ofDag: OfDag, now: number): Command | null {
   const { shard, tenantId, dagId, actor } = ofDag;
   const known = tables.described
     .all('backfills')
@@ -47,7 +47,7 @@ export function planBackfillUse(chance: Chance, tables: Tables, ofDag: OfDag, no
 }
 
 /** One that is paused would never end. */
-export function backfillsLeft(tables: Tables): readonly Command[] {
+export function backfillsLeft(tables: ModelTables): readonly Command[] {
   return tables.described
     .all('backfills')
     .filter(({ state }) => state === 'paused')

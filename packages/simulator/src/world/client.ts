@@ -6,11 +6,8 @@ import {
   type Actor,
   type Command,
   type DagId,
-  makeRunUid,
-  type Priority,
   type RunId,
   type RunUid,
-  type SubmitRuns,
   shardOfRun,
   shardOfUid,
   type TaskNo,
@@ -20,16 +17,17 @@ import type { Routed } from '@signalbox/host';
 import { planAssetByHand } from './assets.ts';
 import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
-import { dagOfDelayed, itemsAt, type PlannedTime, planDelayedUse, planTimes } from './delayed-use.ts';
+import { dagOfDelayed, planDelayedUse } from './delayed-use.ts';
+import { planComing } from './expect.ts';
 import { planShapes, type RecurringJob, SimJobs } from './jobs.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
 import { mayBeHeldByPast, pastsLeft } from './past.ts';
-import { WORLD_BEGAN_AT } from './process.ts';
 import { planScheduleUse } from './schedule-use.ts';
 import { SimSenders } from './senders.ts';
+import { SimSubmissions } from './submissions.ts';
 import { TenantUse } from './tenant-use.ts';
-import { type PlannedDag, planPriority } from './workload.ts';
+import type { PlannedDag } from './workload.ts';
 import type { World } from './world.ts';
 
 const TENANT = 1 as TenantId;
@@ -49,25 +47,6 @@ const JOBS_SHARE = 0.4;
 /** And for each asset that is declared fresh by hand. */
 const ASSETS_APART = 20;
 
-interface Submission {
-  readonly dag: PlannedDag;
-  readonly key: string | null;
-  readonly body: Body;
-}
-
-interface Body {
-  readonly items: SubmitRuns['items'];
-  /** Null unless some of the items are delayed. */
-  readonly times: readonly PlannedTime[] | null;
-  readonly hash: string;
-}
-
-/** A task or a group of some version: another one may not have it, and then it is refused. */
-function planGoal(chance: Chance, { versions }: PlannedDag): string {
-  const { tasks, groups = [] } = chance.pick(versions);
-  return chance.pick([...tasks, ...groups]).name;
-}
-
 export class SimClients {
   readonly #world: World;
   readonly #chance: Chance;
@@ -76,11 +55,9 @@ export class SimClients {
   readonly #shapes: readonly PlannedDag[];
   readonly #usesDelays: boolean;
   readonly #dagIds = new Map<string, DagId>();
-  readonly #uids: RunUid[] = [];
-  readonly #submissions: Submission[] = [];
+  readonly #submissions: SimSubmissions;
   readonly #tenants: TenantUse;
   #askCount = 0;
-  #keyCount = 0;
   /** Asked and neither answered nor given up. */
   openCount = 0;
   isStopped = false;
@@ -93,6 +70,15 @@ export class SimClients {
     const jobs = this.#chance.fork('shapes of jobs');
     this.#shapes = jobs.happens(JOBS_SHARE) ? planShapes(jobs, world.tenants.ids) : [];
     const all = [...dags, ...this.#shapes];
+    this.#submissions = new SimSubmissions({
+      world,
+      chance: this.#chance,
+      usesDelays: this.#usesDelays,
+      dagIdOf: ({ name }) => this.#dagIds.get(name),
+      anyNode: () => this.#anyNode(),
+      ask: (node, command, done) => this.#ask(node, command, done),
+      in: (ms, run) => this.#in(ms, run),
+    });
     this.#tenants = new TenantUse(world, (dagId) => all.find(({ name }) => this.#dagIds.get(name) === dagId));
   }
 
@@ -123,6 +109,13 @@ export class SimClients {
       this.#in(hands.wait(meanMs * ASSETS_APART), produce);
     };
     this.#in(2_500, produce);
+    const coming = this.#chance.fork('expected events');
+    const come = () => {
+      if (this.isStopped) return;
+      this.#sendExpected(coming);
+      this.#in(coming.wait(meanMs * EVENTS_APART), come);
+    };
+    this.#in(2_500, come);
   }
 
   #startJobs(meanMs: number): void {
@@ -132,7 +125,7 @@ export class SimClients {
       shapes: this.#shapes,
       isDeployed: ({ name }) => this.#dagIds.has(name),
       deploy: (shape) => this.#deploy(shape, 0),
-      submit: (shape) => this.#submit(this.#planSubmission(shape), chance.int(0, 3)),
+      submit: (shape) => this.#submissions.submit(shape, chance),
       recur: (shape, job) => this.#recur(shape, job),
     });
     const next = () => {
@@ -191,7 +184,10 @@ export class SimClients {
     const dag = chance.pick(this.#dags);
     const delays = chance.fork('use of delayed runs');
     if (this.#usesDelays && delays.happens(0.05)) return this.#useDelayed(delays);
-    if (draw < 0.56) return this.#submit(this.#planSubmission(dag), chance.int(0, 3));
+    const windows = chance.fork('windows');
+    if (draw < 0.56 && windows.happens(0.1)) return this.#submissions.submitWindow(windows, dag);
+    if (draw < 0.56 && windows.happens(0.05)) return this.#submissions.rerun(windows);
+    if (draw < 0.56) return this.#submissions.submit(dag, chance);
     if (draw < 0.68) return this.#cancel();
     if (draw < 0.74) return this.#retry();
     if (draw < 0.77) return this.#useDeadLetter();
@@ -200,6 +196,14 @@ export class SimClients {
     if (draw < 0.91) return this.#retire(dag);
     if (draw < 0.95) return this.#pause(dag, chance.happens(0.5), 0);
     return draw < 0.975 ? this.#useSchedule(dag) : this.#useBackfill(dag);
+  }
+
+  #sendExpected(chance: Chance): void {
+    const { name, shard, tenantId } = chance.pick(this.#dags);
+    const dagId = this.#dagIds.get(name);
+    const node = this.#anyNode();
+    if (dagId !== undefined && node !== null)
+      this.#ask(node, planComing(chance, { shard, tenantId, dagId }), () => undefined);
   }
 
   #useDelayed(chance: Chance): void {
@@ -221,69 +225,10 @@ export class SimClients {
     if (command !== null) this.#ask(node, command, () => undefined);
   }
 
-  #planSubmission(dag: PlannedDag): Submission {
-    const chance = this.#chance;
-    const earlier = this.#submissions.filter((one) => one.dag === dag);
-    if (earlier.length > 0 && chance.happens(0.25)) {
-      const again = chance.pick(earlier);
-      // The same key again, mostly with the same body.
-      return chance.happens(0.85) ? again : { ...again, body: this.#planBody(dag) };
-    }
-    const key = chance.happens(0.5) ? `key${this.#keyCount++}` : null;
-    const submission = { dag, key, body: this.#planBody(dag) };
-    if (key !== null) this.#submissions.push(submission);
-    return submission;
-  }
-
-  #planBody(dag: PlannedDag): Body {
-    const chance = this.#chance;
-    const count = chance.happens(0.8) ? 1 : chance.int(2, 4);
-    const drawn = Array.from({ length: count }, () => ({
-      params: chance.happens(0.5) ? JSON.stringify({ n: chance.int(0, 999), items: ['a', 'b'] }) : null,
-      priority: chance.happens(0.3) ? planPriority(chance) : (null as Priority | null),
-    }));
-    const goals = chance.fork('until');
-    const items = drawn.map((item) => ({ ...item, ...(goals.happens(0.15) && { until: planGoal(goals, dag) }) }));
-    const delays = chance.fork('times');
-    const isDelayed = this.#usesDelays && delays.happens(0.3);
-    const times = isDelayed ? planTimes(delays, items.length, WORLD_BEGAN_AT + this.#world.now) : null;
-    return { items, times, hash: JSON.stringify(times === null ? items : { items, times }) };
-  }
-
-  #submit(submission: Submission, triesLeft: number): void {
-    const { dag, key, body } = submission;
-    const dagId = this.#dagIds.get(dag.name);
-    if (dagId === undefined) return;
-    const node = this.#anyNode();
-    if (node === null) return;
-    const chance = this.#chance;
-    const [a, b] = [Math.floor(chance.next() * 2 ** 48), Math.floor(chance.next() * 2 ** 26)];
-    const uid = makeRunUid(dag.shard, node.process.wall(), a, b);
-    const { items, times, hash: bodyHash } = body;
-    const isDelayed = times?.some((time) => time !== null) === true;
-    const command: SubmitRuns = {
-      kind: 'SubmitRuns',
-      shard: dag.shard,
-      tenantId: TENANT,
-      dagId,
-      uid,
-      items: times === null ? items : itemsAt(items, times, node.process.wall()),
-      // A delayed run always has a key: where the user gives none, the edge does.
-      key: key !== null ? { key, bodyHash } : isDelayed ? { key: `run ${uid}`, bodyHash: '' } : null,
-      mayRepeat: false,
-      ...(chance.happens(0.2) && { cause: 'event' as const }),
-      actor: ACTOR,
-    };
-    this.#uids.push(uid);
-    this.#ask(node, command, (result) => {
-      const isSure = result !== null && result.status !== 'unknown';
-      if (!isSure && key !== null && triesLeft > 0) this.#in(300, () => this.#submit(submission, triesLeft - 1));
-    });
-  }
-
   #cancel(): void {
-    if (this.#uids.length === 0) return;
-    const uid = this.#uids[this.#uids.length - 1 - Math.min(this.#chance.int(0, 5), this.#uids.length - 1)]!;
+    const { uids } = this.#submissions;
+    if (uids.length === 0) return;
+    const uid = uids[uids.length - 1 - Math.min(this.#chance.int(0, 5), uids.length - 1)]!;
     const { tables } = this.#world.database;
     const runId = this.#someChild() ?? tables.runUids.get(uid);
     const node = this.#anyNode();
@@ -364,6 +309,8 @@ export class SimClients {
       open.length > 0 && this.#chance.happens(0.8) ? open : deadLetters,
     );
     const deadLetter = { runId, taskNo, attemptNo };
+    const latest = this.#chance.fork('latest');
+    if (latest.happens(0.3)) return this.#submissions.submitAgain(latest, node, runId, deadLetter);
     if (this.#chance.happens(0.2)) {
       const shard = shardOfRun(runId);
       const close = {

@@ -1,6 +1,6 @@
 /** Delayed runs, drawn: when they are to begin, and what users do about those that wait. */
 import type { Command, DagId, Instant, RunUid, SetSchedulePaused, SubmitRuns } from '@signalbox/engine';
-import type { Tables } from '../fake-store/tables.ts';
+import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 
 type OfDag = Pick<SetSchedulePaused, 'shard' | 'tenantId' | 'dagId' | 'actor'>;
@@ -29,7 +29,7 @@ export function itemsAt(items: readonly Item[], times: readonly PlannedTime[], w
 }
 
 /** Cancels, pauses or resumes a delayed run of the dag; null when none waits. */
-export function planDelayedUse(chance: Chance, tables: Tables, ofDag: OfDag): Command | null {
+export function planDelayedUse(chance: Chance, tables: ModelTables, ofDag: OfDag): Command | null {
   const names = [...tables.schedules.values()].flatMap(({ dagId, name, spec }) =>
     dagId === ofDag.dagId && spec.run !== undefined ? [name] : [],
   );
@@ -40,7 +40,7 @@ export function planDelayedUse(chance: Chance, tables: Tables, ofDag: OfDag): Co
 }
 
 /** The dag of a delayed run that has not begun. */
-export function dagOfDelayed({ schedules }: Tables, uid: RunUid): DagId | undefined {
+export function dagOfDelayed({ schedules }: ModelTables, uid: RunUid): DagId | undefined {
   for (const { name, dagId, spec } of schedules.values()) {
     if (name === (uid as string) && spec.run !== undefined) return dagId;
   }

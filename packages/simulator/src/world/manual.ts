@@ -1,12 +1,16 @@
 /** What people do to runs by hand, drawn: clear, mark, pause, cancel a task; with and without force, now and then only to look. */
 import { type Actor, type Command, MARKS, type RunId, type TaskNo, type TenantId } from '@signalbox/engine';
-import type { Tables } from '../fake-store/tables.ts';
+import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 
 /** Of how many of the newest runs. */
 const RECENT = 40;
 
-export function planHand(chance: Chance, tables: Tables, who: { tenantId: TenantId; actor: Actor }): Command | null {
+export function planHand(
+  chance: Chance,
+  tables: ModelTables,
+  who: { tenantId: TenantId; actor: Actor },
+): Command | null {
   const runs = [...tables.runs.values()]
     .slice(-RECENT)
     .filter(({ outcome }) => outcome !== 'cancelled' || chance.happens(0.1));
@@ -32,7 +36,7 @@ export function planHand(chance: Chance, tables: Tables, who: { tenantId: Tenant
 }
 
 /** What is to be let go so that everything can end. */
-export function pausesLeft(tables: Tables): { readonly runId: RunId; readonly taskNo: TaskNo | null }[] {
+export function pausesLeft(tables: ModelTables): { readonly runId: RunId; readonly taskNo: TaskNo | null }[] {
   return [...tables.runs.values()].flatMap(({ runId, phase, pauses }) =>
     phase !== 'ended' ? pauses.map(({ taskNo }) => ({ runId, taskNo })) : [],
   );

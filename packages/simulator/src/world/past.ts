@@ -1,7 +1,7 @@
 /** Tasks that depend on the past, drawn; and what users do about those that would wait for ever. */
 import type { Actor, Command, DagSpec, RunId, ScheduleSpec, TenantId } from '@signalbox/engine';
 import { readRunNotes } from '@signalbox/engine';
-import type { Tables } from '../fake-store/tables.ts';
+import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 
 export function planPast(chance: Chance, spec: DagSpec): DagSpec {
@@ -26,7 +26,7 @@ function withoutCancel(schedule: ScheduleSpec): ScheduleSpec {
 }
 
 /** Some run waits, or may come to wait: a backfill goes on. */
-export function mayBeHeldByPast(tables: Tables): boolean {
+export function mayBeHeldByPast(tables: ModelTables): boolean {
   if (tables.described.all('backfills').some(({ state }) => state === 'running')) return true;
   return [...tables.runs.values()].some(
     ({ phase, setAside, notes }) => phase === 'open' && !setAside && (readRunNotes(notes).past?.left.length ?? 0) > 0,
@@ -34,7 +34,7 @@ export function mayBeHeldByPast(tables: Tables): boolean {
 }
 
 /** Runs that wait for a window whose runs have all ended, or wait so themselves: nobody would make it good any more. */
-export function pastsLeft(tables: Tables, who: { readonly tenantId: TenantId; readonly actor: Actor }): Command[] {
+export function pastsLeft(tables: ModelTables, who: { readonly tenantId: TenantId; readonly actor: Actor }): Command[] {
   const live = [...tables.runs.values()].filter(({ phase, setAside }) => phase !== 'ended' && !setAside);
   const stuck = new Set<RunId>();
   const isStuck = ({ dagId, phase, scheduleNo, notes }: (typeof live)[number]): boolean => {

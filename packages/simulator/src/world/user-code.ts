@@ -75,7 +75,7 @@ export function failureOf(claim: ClaimRef): Partial<WorkerReport> & Pick<WorkerR
 }
 
 /** What a task leaves behind names the attempt that made it; some choose a way, and some let nothing pass. */
-export function outputOf({ claim, run, work }: Assignment): string {
+export function outputOf({ claim, run, work }: Pick<Assignment, 'claim' | 'run' | 'work'>): string {
   const draw = bitsOf(24, claim.runId, claim.taskNo, claim.attemptNo);
   const role = work === '' ? {} : (JSON.parse(work) as SimulatedWork);
   if (role.chooses !== undefined) return JSON.stringify(role.chooses.filter((_, i) => (draw >> (i + 2)) % 2 === 0));

@@ -17,6 +17,7 @@ import { planCalls } from './calls.ts';
 import type { Chance } from './chance.ts';
 import { planClosing } from './closing.ts';
 import { planDeadlines } from './deadlines.ts';
+import { planExpect } from './expect.ts';
 import { planGraph } from './graph.ts';
 import { planMaps } from './maps.ts';
 import { planPast } from './past.ts';
@@ -49,8 +50,8 @@ export function planDags(chance: Chance, count: number, tenants: readonly Tenant
     }
     // Last of all, for each version anew: what closes a run calls no other.
     const closing = chance.fork('what closes');
-    const assets = chance.fork('assets');
-    const closed = versions.map((spec) => planAssets(assets, planClosing(closing, spec), i));
+    const [assets, expect] = [chance.fork('assets'), chance.fork('expect')];
+    const closed = versions.map((spec) => planExpect(expect, planAssets(assets, planClosing(closing, spec), i)));
     return { name: `dag${i}`, shard: chance.pick(shards), tenantId: tenantIds[i]!, versions: closed };
   });
 }

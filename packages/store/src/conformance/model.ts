@@ -15,6 +15,7 @@ import type {
   StoredTask,
   StoredVersion,
   TableName,
+  WindowDecided,
 } from '@signalbox/engine';
 import {
   Gathering,
@@ -73,6 +74,11 @@ export class Model {
     const task = this.run(runId).tasks.find((one) => one.taskNo === taskNo);
     if (task === undefined) throw new Error(`task ${taskNo} of run ${runId} is not in the model`);
     return task;
+  }
+
+  /** Those that became runs. */
+  get windowsWithRuns(): WindowDecided[] {
+    return [...this.#tables.windows.values()].filter(({ runId }) => runId !== null);
   }
 
   get dags(): ReadonlyMap<DagId, StoredDag> {

@@ -87,10 +87,12 @@ const insertToken = statement(
     values ($1::integer, $2::text, $3::text, $4::bytea,
       clock_timestamp() + $5::bigint * interval '1 millisecond', $6::text, string_to_array($7::text, ','), $8::integer,
       string_to_array($10::text, ',')::integer[])
-    on conflict do nothing returning tenant_id, name, role, expires_at, created_by)
+    on conflict do nothing returning tenant_id, name, role, expires_at, created_by, queues, slots, serves)
   insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
   select tenant_id, coalesce(nullif(created_by, ''), 'server'), 'token.create', name, $9::text, 'done',
-      json_build_object('role', role, 'expiresAt', expires_at) from made returning 1`,
+      json_build_object('role', role, 'expiresAt', expires_at, 'queues', queues, 'slots', slots,
+        'serves', (select json_agg(coalesce(n.name, '*')) from unnest(case serves when '{}' then '{0}' else serves end) s (id)
+                     left join tenant n on n.tenant_id = s.id)) from made returning 1`,
 );
 /** Leans on the index `api_token_name`. One that has expired may still hold its name; it is let go for the new one. */
 const freeExpiredName = statement(

@@ -67,6 +67,10 @@ const selectJob = statement(
   'find_job',
   `select ${COLUMNS} from ${TABLES} where j.tenant_id = $1::integer and j.job_id = $2::uuid`,
 );
+const selectIds = statement(
+  'find_job_ids',
+  'select job_id from job where tenant_id = $1::integer and job_id = any ($2::uuid[])',
+);
 const selectJobs = statement(
   'list_jobs',
   `select ${COLUMNS} from (
@@ -138,6 +142,12 @@ export async function markJobCancelled(database: Database, tenantId: TenantId, i
 export async function findJob(database: Database, tenantId: TenantId, id: string): Promise<JobRow | null> {
   const [row] = (await database.one(call(selectJob, tenantId, id))).rows;
   return row === undefined ? null : parse(row);
+}
+
+/** Those that have a row. */
+export async function findJobIds(database: Database, tenantId: TenantId, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await database.one(call(selectIds, tenantId, textArray(ids)));
+  return new Set(rows.map(([id]) => id ?? ''));
 }
 
 export interface ListJobs {

@@ -1,5 +1,6 @@
 /** Tenants: who they are, and what scheduling must know of them. Each change leaves an audit event of the first tenant (I71). */
 import { type RunId, shardOfRun, type TenantId } from '@signalbox/engine';
+import { priorities } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeText, encodeText } from '../text.ts';
@@ -50,6 +51,11 @@ const selectTenants = statement(
 );
 const selectTenantNamed = statement('select_tenant_named', `select ${COLUMNS} from tenant where name = $1::text`);
 const selectRules = statement('select_tenant_rules', 'select tenant_id, weight, state from tenant');
+/** Numbers are given one after the other: two who create tenants at the same moment would both take the next one. */
+const lockNumbers = statement(
+  'lock_tenant_numbers',
+  "select pg_advisory_xact_lock(hashtext('signalbox tenant numbers'))",
+);
 const insertNewTenant = statement(
   'insert_new_tenant',
   `
@@ -58,7 +64,8 @@ const insertNewTenant = statement(
     select coalesce(max(tenant_id), 0) + 1, $1::text, $2::float8, $3::smallint, $4::boolean, $5::text from tenant
     on conflict do nothing returning name)
   insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
-  select 1, $5::text, 'tenant.create', name, $6::text, 'done', json_build_object('weight', $2::float8) from made
+  select 1, $5::text, 'tenant.create', name, $6::text, 'done',
+      $7::json from made
   returning 1`,
 );
 /** The first tenant runs the installation: it is neither suspended nor deleted. */
@@ -70,10 +77,11 @@ const updateTenant = statement(
         default_priority = case when $4::boolean then $5::smallint else default_priority end,
         critical = coalesce($6::boolean, critical),
         reason = case when $2::text is null then reason else $7::text end, changed_at = clock_timestamp()
-     where name = $1::text and ($2::text is null or $2::text = 'active' or tenant_id <> 1) returning name)
+     where name = $1::text and ($2::text is null or $2::text = 'active' or tenant_id <> 1)
+       and ($2::text is distinct from 'suspended' or state <> 'deleted') returning name)
   insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
   select 1, $8::text, $10::text, name, $9::text, 'done',
-      json_build_object('state', $2::text, 'weight', $3::float8, 'reason', $7::text) from changed
+      $11::json from changed
   returning 1`,
 );
 
@@ -116,12 +124,13 @@ export async function createTenant(
   { actor, origin }: ChangedBy,
 ): Promise<boolean> {
   const by = [encodeText(actor), encodeText(origin)] as const;
-  const insert = call(insertNewTenant, encodeText(name), weight, defaultPriority, critical, ...by);
-  const [made] = await database.write([insert]);
+  const details = detailsOf({ weight, defaultPriority, critical });
+  const insert = call(insertNewTenant, encodeText(name), weight, defaultPriority, critical, ...by, details);
+  const [, made] = await database.write([call(lockNumbers), insert]);
   return (made?.rows.length ?? 0) > 0;
 }
 
-/** False when there is no such tenant, or the first one would be suspended or deleted. */
+/** False when there is no such tenant, or the first one would be suspended or deleted, or a deleted one suspended. */
 export async function changeTenant(
   database: Database,
   name: string,
@@ -141,9 +150,22 @@ export async function changeTenant(
     encodeText(actor),
     encodeText(origin),
     action,
+    detailsOf(change),
   );
   const [changed] = await database.write([update]);
   return (changed?.rows.length ?? 0) > 0;
+}
+
+/** What an audit event tells of a change: all that was given (I71). */
+function detailsOf({ state, weight, defaultPriority, critical, reason }: TenantChange): string {
+  const priority = defaultPriority == null ? 'normal' : priorities.word(defaultPriority);
+  return JSON.stringify({
+    ...(state === undefined ? {} : { state }),
+    ...(weight === undefined ? {} : { weight }),
+    ...(defaultPriority === undefined ? {} : { defaultPriority: priority }),
+    ...(critical === undefined ? {} : { critical }),
+    ...(reason == null ? {} : { reason: encodeText(reason) }),
+  });
 }
 
 function tenantOf(row: readonly (string | null)[]): StoredTenant {

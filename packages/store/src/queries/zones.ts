@@ -9,6 +9,8 @@ export interface ClusterZones {
   readonly version: string;
   /** By name in lower case. */
   readonly zones: ReadonlyMap<string, ZoneData>;
+  /** The same of versions before, by which schedules of some shards were decided. */
+  readonly before: ReadonlyMap<string, ReadonlyMap<string, ZoneData>>;
 }
 
 export interface RaisedZones extends ChangedBy {
@@ -26,6 +28,12 @@ const selectVersion = statement('select_zone_version', 'select zone_version from
 const selectZones = statement(
   'select_zones',
   `select ${COLUMNS} from zone_data where version = (select zone_version from cluster) order by zone`,
+);
+const selectOlderZones = statement(
+  'select_older_zones',
+  `
+  select ${COLUMNS}, version from zone_data
+   where version in (select version from schedule_zone) and version <> (select zone_version from cluster) order by zone`,
 );
 /** The first row wins. */
 const insertZones = statement(
@@ -66,13 +74,22 @@ export async function readZoneVersion(database: Database): Promise<string | null
 
 /** All zones that were used so far. The first node to ask gives the cluster its version. */
 export async function readZones(database: Database, ownVersion: string): Promise<ClusterZones> {
-  const [, version, found] = await database.write([
+  const [, version, found, older] = await database.write([
     call(claimVersion, ownVersion),
     call(selectVersion),
     call(selectZones),
+    call(selectOlderZones),
   ]);
   const zones = (found?.rows ?? []).map(zoneOf);
-  return { version: version?.rows[0]?.[0] ?? ownVersion, zones: new Map(zones.map((zone) => [zone.zone, zone])) };
+  const before = new Map<string, Map<string, ZoneData>>();
+  for (const row of older?.rows ?? []) {
+    const [zone, name] = [zoneOf(row), row.at(-1) ?? ''];
+    const known = before.get(name);
+    if (known === undefined) before.set(name, new Map([[zone.zone, zone]]));
+    else known.set(zone.zone, zone);
+  }
+  const named = new Map(zones.map((zone) => [zone.zone, zone]));
+  return { version: version?.rows[0]?.[0] ?? ownVersion, zones: named, before };
 }
 
 /** Stores a zone that is used for the first time; answers what is stored, which another node may have done before. */

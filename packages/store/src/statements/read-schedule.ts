@@ -60,18 +60,22 @@ const selectFirst = statement(
      order by s.schedule_no limit u.most) s`,
 );
 
-/** Leans on the index (shard, due_at, dag_id, schedule_no): each walk begins where the last one stopped. */
+/**
+ * Leans on the index (shard, due_at, dag_id, schedule_no): each walk begins where the last one stopped. It ends with the row that is
+ * one too many: sorted, it would read as many rows of each shard as it may find in all. The order is that of a nested loop over the
+ * ranges, the only plan that a lateral limit has; `walkedTo` checks it.
+ */
 const selectDue = statement(
   'select_due_schedules',
   `
   select ${COLUMNS}
     from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[])
-           with ordinality as u (shard, due_at, dag_id, schedule_no, until, position), lateral (
+           as u (shard, due_at, dag_id, schedule_no, until), lateral (
       select * from dag_schedule s
        where s.shard = u.shard and s.due_at >= u.due_at and s.due_at <= u.until
          and (s.due_at, s.dag_id, s.schedule_no) > (u.due_at, u.dag_id, u.schedule_no)
        order by s.due_at, s.dag_id, s.schedule_no limit $6::integer) s
-   order by u.position, s.due_at, s.dag_id, s.schedule_no limit $6::integer`,
+   limit $6::integer`,
 );
 
 /** Leans on the index (shard, dag_id, schedule_no) of those. */
@@ -116,12 +120,24 @@ export function walkedTo(
   { ranges, limit }: Extract<Need, { kind: 'due' }>,
   found: readonly StoredSchedule[],
 ): DueWalked[] {
+  if (!isWalk(ranges, found)) throw new Error('Due schedules came in another order than that of the walk.');
   const last = found.length < limit ? undefined : found.at(-1);
   const place = last === undefined ? ranges.length : ranges.findIndex(({ shard }) => shard === last.shard);
   return ranges.slice(0, place + 1).map(({ shard, until }, no) => {
     if (last === undefined || no < place) return { shard, until, last: null };
     const { dueAt, dagId, scheduleNo } = last;
     return { shard, until, last: { dueAt: dueAt as Instant, dagId, scheduleNo } };
+  });
+}
+
+/** Range by range, and in each by due time. */
+function isWalk(ranges: readonly { readonly shard: ShardNo }[], found: readonly StoredSchedule[]): boolean {
+  const places = new Map(ranges.map(({ shard }, place) => [shard, place]));
+  return found.every((schedule, no) => {
+    const before = found[no - 1];
+    if (before === undefined) return true;
+    if (before.shard === schedule.shard) return (before.dueAt ?? 0) <= (schedule.dueAt ?? 0);
+    return (places.get(before.shard) ?? 0) < (places.get(schedule.shard) ?? 0);
   });
 }
 

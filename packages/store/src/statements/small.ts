@@ -1,5 +1,5 @@
-/** Rows of `window_decision` and `silent_worker`: inserted or deleted by key, never changed. */
-import type { SilenceFold, WindowDecided } from '@signalbox/engine';
+/** Rows of `window_decision` and `silent_worker`. Leans on their keys. */
+import type { SilenceFold, WindowDecided, WindowSkipped } from '@signalbox/engine';
 import { skipReasons } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
@@ -38,6 +38,27 @@ export function decideWindows(leaf: Leaf, windows: readonly WindowDecided[]): Ca
     plainArray(windows.map((window) => window.at)),
     plainArray(windows.map((window) => window.scheduleNo)),
     textArray(windows.map((window) => window.name)),
+  );
+}
+
+/** Rare: a run whose requirements were not met in time. The row may have gone with its day. */
+const skipWindows = leafStatement(
+  'change_windows',
+  (leaf) => `
+  update window_decision_${leaf} w set skipped = u.skipped
+    from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::integer[], $5::smallint[])
+      as u (shard, dag_id, fires_at, schedule_no, skipped)
+   where w.shard = u.shard and w.dag_id = u.dag_id and w.fires_at = u.fires_at and w.wall_time = '' and w.schedule_no = u.schedule_no`,
+);
+
+export function skipDecided(leaf: Leaf, windows: readonly WindowSkipped[]): Call {
+  return call(
+    skipWindows(leaf),
+    plainArray(windows.map((window) => window.shard)),
+    plainArray(windows.map((window) => window.dagId)),
+    plainArray(windows.map((window) => window.firesAt)),
+    plainArray(windows.map((window) => window.scheduleNo)),
+    plainArray(windows.map((window) => skipReasons.code(window.skipped))),
   );
 }
 

@@ -4,6 +4,8 @@ import type { DeployDag } from '../../model/command.ts';
 import { nextDagId } from '../../model/dag/dag-id.ts';
 import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { VersionNo } from '../../model/ids.ts';
+import { scheduleFault } from '../../model/schedule/schedule-fault.ts';
+import { setExpectations } from '../expect/expect.ts';
 import type { Recorder } from '../recorder.ts';
 import { pastFault, refuseSchedules, setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { reviveDag } from './retire.ts';
@@ -15,7 +17,8 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const known = state.dags.named(tenantId, name);
   const isSame = known !== undefined && known.current.hash === hash;
   const schedules = schedulesOf(spec);
-  const refused = isSame && !known.isRetired ? null : refuseSchedules(state, known?.id ?? null, schedules);
+  const place = { shard, dagId: known?.id ?? null };
+  const refused = isSame && !known.isRetired ? null : refuseSchedules(state, place, schedules);
   if (refused !== null) return refused;
   // Those of the definition were compared where it was read.
   const others = known === undefined || isSame ? [] : state.schedules.ofDag(known.id);
@@ -23,6 +26,11 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   for (const { name: schedule, origin, spec: its } of hasPast ? others : []) {
     const fault = origin === 'api' && its.run === undefined ? pastFault(hasPast, its) : null;
     if (fault !== null) return refuse('SCHEDULE_INVALID', `Schedule ${schedule}: ${fault}`);
+  }
+  for (const { name: expected, by } of isSame ? [] : (spec.expect ?? [])) {
+    const fault = by === undefined ? null : scheduleFault(by, state.now, state.settings.zoneData);
+    if (fault !== null)
+      return refuse('SCHEDULE_INVALID', `Expected event ${expected}: ${fault.message} ${fault.remedy}`);
   }
   state.tenantNames.set(tenantId, command.tenant);
   if (isSame) {
@@ -37,5 +45,6 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const dag = state.dags.get(dagId);
   assert(dag !== undefined, 'a dag that was deployed is in memory');
   setDefinitionSchedules(recorder, dag, schedules, actor);
+  setExpectations(recorder, dag, spec.expect ?? []);
   return { ok: true, kind: 'deployed', dagId, versionNo, changed: true };
 }

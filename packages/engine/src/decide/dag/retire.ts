@@ -3,8 +3,10 @@ import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { RetireDag } from '../../model/command.ts';
 import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { Actor } from '../../model/ids.ts';
+import { watchedBy } from '../../model/trigger/watched-by.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { cancelBackfillsOf } from '../backfill/end.ts';
+import { setExpectations } from '../expect/expect.ts';
 import type { Recorder } from '../recorder.ts';
 import { setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { MAX_TOGETHER, ownSchedulesOf } from '../schedule/pause-schedule.ts';
@@ -24,6 +26,7 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
   for (const schedule of schedules) removeSchedule(recorder, schedule, actor);
   releaseAllOf(recorder, dagId);
   cancelBackfillsOf(recorder, dag, actor);
+  setExpectations(recorder, dag, []);
   recorder.record({ kind: 'DagRetired', shard, dagId, actor, at: state.now });
   return DONE;
 }
@@ -31,8 +34,11 @@ export function retireDag(recorder: Recorder, command: RetireDag): Answer {
 /** Deployed again as it was. The schedules of its definition begin anew: what came due meanwhile was nobody's to fire. */
 export function reviveDag(recorder: Recorder, dag: Dag, actor: Actor): void {
   const { id: dagId, shard, tenantId, current } = dag;
-  const { on } = current.spec;
-  const [event, triggers] = on === undefined ? [null, {}] : 'event' in on ? [on.event, {}] : [null, { triggers: on }];
+  const { on, expect = [] } = current.spec;
+  const isPlain = on !== undefined && 'event' in on && expect.length === 0;
+  const taking = watchedBy(current.spec);
+  const [event, triggers] = isPlain ? [on.event, {}] : [null, taking.length === 0 ? {} : { triggers: taking }];
   recorder.record({ kind: 'DagRevived', shard, tenantId, dagId, event, ...triggers, actor, at: recorder.state.now });
   setDefinitionSchedules(recorder, dag, schedulesOf(current.spec), actor);
+  setExpectations(recorder, dag, expect);
 }

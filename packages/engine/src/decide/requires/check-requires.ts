@@ -4,7 +4,7 @@
  * other dags may live on other shards. What became of them is read from the database, and asked for again and again: a run that
  * has succeeded stays so, so an answer that is a little old is late at worst.
  */
-import type { Actor, Instant, RunRow } from '../../model/ids.ts';
+import { type Actor, type Instant, type RunRow, type ScheduleNo, scheduleIdOf } from '../../model/ids.ts';
 import { requirementName } from '../../model/requirement-name.ts';
 import { readRunNotes } from '../../model/run/run-notes.ts';
 import type { Requirement, RequiresNote } from '../../model/schedule/requirement.ts';
@@ -19,6 +19,8 @@ const LOOK = 32;
 /** How often a run that waits is looked at. */
 const CHECK_MS = 5_000;
 const SCHEDULE = 'schedule' as Actor;
+/** Runs of the first schedule of a dag do not name it. */
+const FIRST_SCHEDULE = 1 as ScheduleNo;
 
 export function* requirementNeeds(state: State): Generator<Need> {
   if (!state.requires.isUsed) return;
@@ -69,9 +71,26 @@ function settle(recorder: Recorder, run: RunRow, unmet: readonly string[], polic
   recorder.record({ kind: 'RequirementsChecked', runId, notes, at: now });
   if (unmet.length === 0 || policy === 'run') return;
   const { tenantId } = runs.versionOf(run).dag;
-  if (policy === 'skip') cancelRun(recorder, { kind: 'CancelRun', tenantId, runId, actor: SCHEDULE });
-  else {
+  if (policy === 'skip') {
+    skipWindow(recorder, run);
+    cancelRun(recorder, { kind: 'CancelRun', tenantId, runId, actor: SCHEDULE });
+  } else {
     recorder.record({ kind: 'RunClosing', runId, outcome: 'failed', actor: SCHEDULE, at: now });
     stopRunning(recorder, run);
   }
+}
+
+/** Its window says why nothing ran (I2). */
+function skipWindow(recorder: Recorder, run: RunRow): void {
+  const { runs, schedules, now } = recorder.state;
+  const { shard, id: dagId } = runs.versionOf(run).dag;
+  const window = runs.windows.get(run);
+  if (window === undefined) return;
+  const scheduleNo = runs.scheduleNos.get(run) ?? FIRST_SCHEDULE;
+  const name = schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.name ?? null;
+  recorder.record({
+    kind: 'WindowSkipped',
+    ...{ shard, dagId, scheduleNo, name, firesAt: window.at },
+    ...{ runId: runs.id[run]!, skipped: 'unmet', at: now },
+  });
 }

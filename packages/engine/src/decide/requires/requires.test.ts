@@ -60,9 +60,9 @@ test('it has no place among the active runs meanwhile, and is in nobody’s way'
 
 describe('when it is not met in time', () => {
   test.each([
-    ['skip', { phase: 'ended', outcome: 'cancelled' }],
-    ['fail', { phase: 'ended', outcome: 'failed' }],
-  ] as const)('%s', (unmet, expected) => {
+    ['skip', { phase: 'ended', outcome: 'cancelled' }, 'unmet'],
+    ['fail', { phase: 'ended', outcome: 'failed' }, null],
+  ] as const)('%s; its window says whether it was skipped (I2)', (unmet, expected, skipped) => {
     const box = minute(pair({ unmet, waitMs: 20_000 }));
     const [runId] = runsOf(box, 'report');
     box.advance('15s', [box.worker()]);
@@ -70,6 +70,7 @@ describe('when it is not met in time', () => {
     box.killOwner().advance('6s', [box.worker()]);
     expect(box.run(runId)).toMatchObject(expected);
     expect(unmetOf(box, runId!)).toEqual(['load']);
+    expect(box.node.store.windows.find((window) => window.runId === runId)?.skipped).toBe(skipped);
     box.killOwner().advance('6s');
     expect(box.changes('RequirementsChecked')).toHaveLength(1);
   });

@@ -10,7 +10,7 @@ test('a task that looks at its run is told of it; every task of a run for a wind
   box.advance('61s');
   while (box.tryClaim() !== null);
   const infos = box.effects.flatMap((effect) => (effect.kind === 'SendAssignment' ? [effect.runInfo] : []));
-  const common = { createdAt: expect.any(Number), priority: 'normal', unmet: null };
+  const common = { createdAt: expect.any(Number), priority: 'normal', unmet: null, assets: null };
   const window = { at: START + 60_000, start: START };
   expect(infos).toEqual([{ ...common, window: null }, null, { ...common, window }, { ...common, window }]);
 });

@@ -2,6 +2,7 @@
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { ChosenWindow, SubmitRuns } from '../../model/command.ts';
 import type { Instant, RunUid } from '../../model/ids.ts';
+import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import { windowAfter } from '../../model/schedule/window-after.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { Recorder } from '../recorder.ts';
@@ -29,6 +30,8 @@ export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, 
   const runId = createWindowRun(recorder, dag, {
     ...{ at, timetable: schedule.timetable, scheduleNo: schedule.scheduleNo, spec: schedule.spec },
     ...{ cause: command.cause ?? 'api', actor: command.actor },
+    // Whoever asks, it is a window of the schedule, and comes beside no other run that the schedule would wait for (I7).
+    mustWait: dag.activeRuns > 0 && waitsForOthers(schedule.spec),
     ...(params === null ? {} : { params }),
     ...(priority === null ? {} : { priority }),
     ...(until === undefined ? {} : { until }),

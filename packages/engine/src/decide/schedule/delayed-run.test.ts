@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Instant, RunUid } from '../../model/ids.ts';
+import { type Instant, LAST_RUN_AT, type RunUid } from '../../model/ids.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { chain, every, job } from '../../testing/specs.ts';
@@ -187,6 +187,16 @@ describe('asked for again', () => {
     const items = [{ params: null, priority: null }, late];
     expect(box.submit({ items })).toMatchObject({ ok: false, code: 'RUN_TIME_INVALID' });
     expect(created(box)).toHaveLength(1);
+  });
+
+  test('the last time that a run id can hold is taken, and one after it is refused (I68)', () => {
+    const box = boxOf();
+    delay(box, { at: LAST_RUN_AT as Instant });
+    const [key] = box.changes('KeyStored');
+    expect(Number.isSafeInteger(key?.runId)).toBe(true);
+    const item = { params: null, priority: null, at: (LAST_RUN_AT + 1_000) as Instant };
+    const later = { items: [item], key: { key: 'other', bodyHash: 'b' } };
+    expect(box.submit(later)).toMatchObject({ ok: false, code: 'RUN_TIME_INVALID' });
   });
 
   test('a batch may have runs of now and of later', () => {

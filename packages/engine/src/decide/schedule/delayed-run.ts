@@ -7,7 +7,7 @@
 import { assert } from '../../model/assert.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
-import type { Actor, Instant, RunUid, ScheduleNo } from '../../model/ids.ts';
+import { type Actor, type Instant, LAST_RUN_AT, type RunUid, type ScheduleNo } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { type Schedule, storedOf } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
@@ -21,6 +21,7 @@ const JUST_PASSED_MS = 60_000;
 
 /** Why a run can't be asked for at this time; null when it can. */
 export function timeFault({ state }: Recorder, at: Instant): string | null {
+  if (at > LAST_RUN_AT) return 'runs can be created until 2088';
   return at < state.now - JUST_PASSED_MS ? 'that time has passed' : null;
 }
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { NOTHING_NEAR } from '../../apply/restore.ts';
 import type { Instant } from '../../model/ids.ts';
 import type { ZoneData } from '../../model/schedule/zone.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { every, job } from '../../testing/specs.ts';
+import { parkedNeeds } from './park.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -98,6 +100,19 @@ describe('a schedule that is not due soon', () => {
   });
 });
 
+test('after a takeover, what is due within seconds is fetched first, of all shards', () => {
+  const box = scenario({ dag: job(), runs: 0, settings });
+  const { shards, now } = box.state;
+  const asked = () => parkedNeeds(box.state).flatMap((need) => (need.kind === 'due' ? need.ranges : []));
+  for (const shard of shards.values()) Object.assign(shard, NOTHING_NEAR);
+  expect(asked().map(({ until }) => until - now)).toEqual([...shards].map(() => 30_000));
+  const [first, ...others] = shards.values();
+  for (const shard of others) shard.nearUntil = (now + 30_000) as Instant;
+  expect(asked()).toMatchObject([{ shard: first!.shard, until: now + 30_000 }]);
+  first!.nearUntil = (now + 30_000) as Instant;
+  expect(asked().map(({ until }) => until - now)).toEqual([...shards].map(() => 10 * MINUTE));
+});
+
 /** A zone whose clock is ahead by so many hours. */
 function moving() {
   const zone = { hours: 1, version: 'a' };
@@ -106,7 +121,13 @@ function moving() {
     const initialOffsetMs = name === 'UTC' ? 0 : zone.hours * HOUR;
     return { zone: name, tzVersion: zone.version, initialOffsetMs, transitions: [], ...span };
   };
-  return { zone, settings: { ...settings, zoneData, zoneVersion: () => zone.version } };
+  // The version `a` was an hour ahead.
+  const zoneDataOf = (version: string) => (version !== 'a' ? null : before);
+  const before = (name: string, from: Instant, until: Instant): ZoneData => ({
+    ...zoneData(name, from, until),
+    initialOffsetMs: name === 'UTC' ? 0 : HOUR,
+  });
+  return { zone, settings: { ...settings, zoneData, zoneDataOf, zoneVersion: () => zone.version } };
 }
 
 describe('newer zone data', () => {
@@ -134,6 +155,34 @@ describe('newer zone data', () => {
       new Set([...Object.keys(many).map((name) => `${name} 540 run`), 'utc 720 run']),
     );
     expect(box.node.store.windows).toHaveLength(1_201);
+  });
+
+  test.each([
+    ['in memory', 48 * HOUR],
+    ['in the database only', 10 * MINUTE],
+  ])('that moves a time later just after it was decided does not decide it again: %s (I3)', (_, horizonMs) => {
+    const { zone, settings: own } = moving();
+    const box = scenario({ dag: job(), runs: 0, settings: { ...own, horizonMs } });
+    const nightly = every('0 12 * * *', { zone: 'X' });
+    // Steps within the hour keep their pace.
+    box.createSchedules({
+      nightly,
+      noons: every('0,30 12 * * *', { zone: 'X' }),
+      steps: every('*/30 * * * *', { zone: 'X' }),
+    });
+    box.advance('11h').advance('5m');
+    const fired = ['nightly 660 run', 'noons 660 run'];
+    expect(decided(box).filter((window) => !window.startsWith('steps'))).toEqual(fired);
+    Object.assign(zone, { hours: 0, version: 'b' });
+    box.killOwner().advance('2h');
+    box.killOwner().advance('30m');
+    expect(decided(box).filter((window) => !window.startsWith('steps'))).toEqual([...fired, 'noons 750 run']);
+    expect(decided(box).filter((window) => window.startsWith('steps'))).toHaveLength(27);
+    box.advance('23h');
+    expect(decided(box).filter((window) => window.startsWith('nightly'))).toEqual([
+      'nightly 660 run',
+      'nightly 2160 run',
+    ]);
   });
 
   test('that moves a time later costs no change; the schedule is parked again when it is fetched', () => {

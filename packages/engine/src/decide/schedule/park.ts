@@ -15,6 +15,7 @@ import type { Recorder } from '../recorder.ts';
 
 /** How many schedules one step takes in. */
 const PER_STEP = 1_000;
+const FIRST_MS = 30_000;
 /** A row that is parked is written to all indexes, 20 µs each. */
 const PARKED_PER_STEP = 500;
 /** The version of zone data that never changes. */
@@ -86,11 +87,23 @@ export function parkedNeeds(state: State): readonly Need[] {
   return needs;
 }
 
-function rangesToWalk({ shards, now, settings }: State): DueRange[] {
-  const [soon, until] = [now + settings.horizonMs / 2, (now + settings.horizonMs) as Instant];
+/**
+ * First of all shards what is due at once, then the rest: else, after a takeover, windows of the last shard would wait until ten minutes
+ * of all others are in memory.
+ */
+function rangesToWalk(state: State): DueRange[] {
+  const { horizonMs } = state.settings;
+  const firstMs = Math.min(FIRST_MS, horizonMs / 2);
+  const first = rangesUpTo(state, firstMs);
+  return first.length > 0 ? first : rangesUpTo(state, horizonMs);
+}
+
+/** Of shards that have less than half of it in memory. */
+function rangesUpTo({ shards, now }: State, aheadMs: number): DueRange[] {
   const ranges: DueRange[] = [];
+  const until = Math.floor(now + aheadMs) as Instant;
   for (const { shard, nearUntil, nearAfter } of shards.values()) {
-    if (nearUntil < soon) ranges.push({ shard, after: nearAfter, until });
+    if (nearUntil < now + aheadMs / 2) ranges.push({ shard, after: nearAfter, until });
   }
   return ranges;
 }
@@ -145,7 +158,8 @@ function takeIn(state: State, stored: StoredSchedule): Schedule | null {
 }
 
 /**
- * Newer zone data moves wall times. A due time that comes earlier by it is stored; one that comes later is found when the
+ * Newer zone data moves wall times. A due time that comes earlier by it is stored, and so is what was decided and comes later; a due
+ * time that comes later is found when the
  * schedule is fetched. A page per step, so that other work goes on; a new owner begins again (I3).
  */
 function moveZoned(recorder: Recorder, { shard: no, schedules, isLast }: NonNullable<Seen['zoned']>): void {
@@ -158,7 +172,8 @@ function moveZoned(recorder: Recorder, { shard: no, schedules, isLast }: NonNull
     if (schedule === undefined || schedule.timetable === null) continue;
     const dueAt = dueAtOf(state, schedule);
     const isLate = schedule.dueAt === null ? dueAt !== null : dueAt !== null && dueAt < schedule.dueAt;
-    if (isLate) park(recorder, schedule, dueAt);
+    const isMoved = schedule.decidedUntil > stored.decidedUntil;
+    if (isLate || isMoved) park(recorder, schedule, dueAt);
   }
   const last = schedules.at(-1);
   if (isLast) recorder.record({ kind: 'ZonesApplied', shard: no, version: zoneVersion(state), at: state.now });

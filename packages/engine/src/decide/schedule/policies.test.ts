@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Instant } from '../../model/ids.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { every, job } from '../../testing/specs.ts';
@@ -111,6 +112,19 @@ describe('windows that come while the dag has active runs (I7)', () => {
     box.submit();
     expect(active(box)).toEqual([2, 1]);
   });
+
+  test.each(['skip', 'queue_one', 'queue_all', 'cancel_running'] as const)(
+    '%s: one that somebody triggers waits until the others have ended, and has its run',
+    (ifRunning) => {
+      const box = minutely({ ifRunning });
+      box.advance('1m');
+      box.submit({ window: { schedule: 'default', at: (START - MINUTE) as Instant } });
+      expect(active(box)).toEqual([1, 1]);
+      box.killOwner();
+      finish(box);
+      expect(active(box)).toEqual([1, 0]);
+    },
+  );
 
   test('cancel_running: the others are cancelled, and it runs when they have ended', () => {
     const box = minutely({ ifRunning: 'cancel_running' });

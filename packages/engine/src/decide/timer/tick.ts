@@ -4,6 +4,7 @@ import type { DagId, RunId, TaskNo } from '../../model/ids.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { OVERDUE, UNCONFIRMED } from '../../tables/attempt/confirmed.ts';
 import { attemptWith, findAttempt } from '../../tables/attempt/find-attempt.ts';
+import { nextExpectedAt } from '../../tables/expect/expectations.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import { watchSchedule } from '../../tables/schedule/watch-schedule.ts';
 import { isLive } from '../../tables/schedule/window-wheel.ts';
@@ -17,6 +18,7 @@ import { tellAssets } from '../asset/produce-asset.ts';
 import { advanceBackfills, isBackfillDue } from '../backfill/advance.ts';
 import { passRetry, wakeBudget } from '../breaker/pass.ts';
 import { wakeBreaker } from '../breaker/wake.ts';
+import { checkExpectations } from '../expect/expect.ts';
 import { endLease } from '../lease/end-lease.ts';
 import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
@@ -45,6 +47,7 @@ export function tick(recorder: Recorder): void {
   linkPasts(recorder);
   checkRequirements(recorder);
   tellAssets(recorder);
+  checkExpectations(recorder);
 }
 
 /** When something is due next: by the clock that never jumps, and by the wall clock. */
@@ -57,7 +60,8 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
   const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
   const waits = soonest(soonest(pastDue(state), state.requires.next()), state.untold.next());
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
-  return { mono, wall: soonest(state.windows.firstAt(), nextWalkAt(state)) };
+  const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), nextExpectedAt(state));
+  return { mono, wall };
 }
 
 function soonest(a: number | null, b: number | null): number | null {

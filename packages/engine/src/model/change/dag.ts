@@ -1,6 +1,7 @@
 import type { DagSpec } from '../dag/spec.ts';
 import type { Actor, DagId, Instant, ShardNo, TenantId, VersionNo } from '../ids.ts';
 import { type EventTrigger, triggersOf } from '../trigger/event-trigger.ts';
+import { watchedBy } from '../trigger/watched-by.ts';
 import { type ChangeOf, defineChange } from './define.ts';
 import { f } from './fields.ts';
 
@@ -20,7 +21,7 @@ const dagDeployed = defineChange('DagDeployed', {
   rows(change, rows: DagRows) {
     rows.deploys.push(change);
     const { tenantId, spec } = change;
-    const triggers = { tenantId, list: triggersOf(spec) };
+    const triggers = { tenantId, list: watchedBy(spec) };
     Object.assign(dagOf(rows, change), { deploy: change, retiredAt: null, triggers });
   },
   event: ({ versionNo: version, hash, actor }) => ({ kind: 'dag.deployed', details: { version, hash, actor } }),

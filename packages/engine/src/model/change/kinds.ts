@@ -9,6 +9,7 @@ import { type DagChange, dagChanges } from './dag.ts';
 import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
 import type { ChangeEvent, ChangeGroup, ShowInstant } from './define.ts';
+import { type ExpectChange, expectChanges, expectTables } from './expect.ts';
 import type { Fields } from './fields.ts';
 import { type HeldChange, heldChanges, heldTables } from './held.ts';
 import { type ManualChange, manualChanges } from './manual.ts';
@@ -27,6 +28,7 @@ export type * from './backfill.ts';
 export type * from './dag.ts';
 export type * from './dead-letter.ts';
 export type * from './deadline.ts';
+export type * from './expect.ts';
 export type * from './held.ts';
 export type * from './manual.ts';
 export type * from './map.ts';
@@ -52,7 +54,8 @@ export type Change =
   | PastChange
   | ShardChange
   | BackfillChange
-  | AssetChange;
+  | AssetChange
+  | ExpectChange;
 
 /** A description, whatever its kind. */
 export interface AnyChangeKind {
@@ -83,6 +86,7 @@ const DESCRIBED = [
   ...shardChanges,
   ...backfillChanges,
   ...assetChanges,
+  ...expectChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];
@@ -102,4 +106,11 @@ export function kindOf(change: Change): AnyChangeKind {
 }
 
 /** By the name that loads and fetches give their rows. */
-export const TABLES = { ...shardTables, ...heldTables, ...backfillTables, ...scheduleTables, ...assetTables } as const;
+export const TABLES = {
+  ...shardTables,
+  ...heldTables,
+  ...backfillTables,
+  ...scheduleTables,
+  ...assetTables,
+  ...expectTables,
+} as const;

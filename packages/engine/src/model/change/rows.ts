@@ -17,7 +17,7 @@ import type { MapFold, MapRows } from './map.ts';
 import type { PastRows, RunYielded } from './past.ts';
 import type { PayloadRow, ReplacedPayload } from './payload.ts';
 import type { CallbackDue, RunCreated, RunFold, RunNote, RunRows } from './run.ts';
-import type { ScheduledDagFold, ScheduleFold, ScheduleRows, WindowDecided } from './schedule.ts';
+import type { ScheduledDagFold, ScheduleFold, ScheduleRows, WindowDecided, WindowSkipped } from './schedule.ts';
 import type { ShardRows, SilenceFold } from './shard.ts';
 import type { SpeculativeRows, SpeculativeTookOver } from './speculative.ts';
 
@@ -42,6 +42,7 @@ export class FoldedRows implements AllRows {
   readonly schedules = new Map<ScheduleId, ScheduleFold>();
   readonly scheduledDags = new Map<DagId, ScheduledDagFold>();
   readonly windows: WindowDecided[] = [];
+  readonly skippedWindows: WindowSkipped[] = [];
   readonly runs = new Map<RunId, RunFold>();
   readonly supersededAttempts: AttemptRow[] = [];
   readonly takenOver: SpeculativeTookOver[] = [];

@@ -161,6 +161,33 @@ const windowDecided = defineChange('WindowDecided', {
   },
 });
 
+/**
+ * A window that had its run is skipped after all: what it requires was not there in time. The run is cancelled in the same commit
+ * and stays with the window, which now says why nothing ran (I2).
+ */
+const windowSkipped = defineChange('WindowSkipped', {
+  no: 96,
+  since: 7,
+  fields: {
+    shard: f.uint<ShardNo>(),
+    dagId: f.uint<DagId>(),
+    scheduleNo: f.uint<ScheduleNo>(),
+    /** The name of the schedule; null for one that is not in memory, or gone. */
+    name: f.nullable(f.text()),
+    firesAt: f.instant,
+    runId: f.run,
+    skipped: f.word(WORDS.skipReasons),
+    at: f.instant,
+  },
+  rows(change, rows: ScheduleRows) {
+    rows.skippedWindows.push(change);
+  },
+  event: ({ name: schedule, skipped: reason, firesAt }, show) => ({
+    kind: 'window.skipped',
+    details: { schedule, reason, count: 1, wallTime: null, firesAt: show(firesAt), untilAt: show(firesAt) },
+  }),
+});
+
 interface ScheduleRef {
   readonly shard: ShardNo;
   readonly dagId: DagId;
@@ -193,6 +220,7 @@ export interface ScheduleRows {
   readonly schedules: Map<ScheduleId, ScheduleFold>;
   readonly scheduledDags: Map<DagId, ScheduledDagFold>;
   readonly windows: WindowDecided[];
+  readonly skippedWindows: WindowSkipped[];
 }
 
 function scheduleOf({ schedules }: ScheduleRows, ref: ScheduleRef): ScheduleFold {
@@ -220,7 +248,21 @@ export interface ScheduleRemoved extends ChangeOf<typeof scheduleRemoved> {}
 export interface ScheduleParked extends ChangeOf<typeof scheduleParked> {}
 export interface ZonesApplied extends ChangeOf<typeof zonesApplied> {}
 export interface WindowDecided extends ChangeOf<typeof windowDecided> {}
-export type ScheduleChange = ScheduleSet | ScheduleRemoved | ScheduleParked | ZonesApplied | WindowDecided;
+export interface WindowSkipped extends ChangeOf<typeof windowSkipped> {}
+export type ScheduleChange =
+  | ScheduleSet
+  | ScheduleRemoved
+  | ScheduleParked
+  | ZonesApplied
+  | WindowDecided
+  | WindowSkipped;
 
-export const scheduleChanges = [scheduleSet, scheduleRemoved, scheduleParked, zonesApplied, windowDecided] as const;
+export const scheduleChanges = [
+  scheduleSet,
+  scheduleRemoved,
+  scheduleParked,
+  zonesApplied,
+  windowDecided,
+  windowSkipped,
+] as const;
 export const scheduleTables = { scheduleZones };

@@ -30,7 +30,7 @@ export const WORDS = {
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
   backfillStates: list('backfill state', BACKFILL_STATES),
   scheduleOrigins: list('schedule origin', ['definition', 'api']),
-  skipReasons: list('skip reason', ['paused', 'missed', 'gap', 'overlap', 'deadline', 'deleted']),
+  skipReasons: list('skip reason', ['paused', 'missed', 'gap', 'overlap', 'deadline', 'deleted', 'unmet']),
   expiryReasons: list('expiry reason', ['queue', 'total']),
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
   /** What the row of a task may say: see `model/task/task-states.ts`. */

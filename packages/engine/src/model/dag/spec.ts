@@ -1,4 +1,5 @@
 /** A dag as the engine sees it: tasks and edges by number. Of user code it has only the name of a handler. */
+import type { ExpectSpec } from '../expect.ts';
 import type { QueueName } from '../ids.ts';
 import type { NamedSchedule, ScheduleSpec } from '../schedule/schedule-spec.ts';
 import type { FailureClass } from '../task/outcome.ts';
@@ -214,6 +215,8 @@ export interface DagSpec {
   readonly source?: string;
   /** The events that start runs. */
   readonly on?: OnSpec;
+  /** The events that it expects. */
+  readonly expect?: readonly ExpectSpec[];
   /** A run that ended failed is opened again by the server, so many times, and what failed is cleared. */
   readonly retryRun?: { readonly maxTimes: number; readonly delayMs: number };
   /** `continue` unless told. */

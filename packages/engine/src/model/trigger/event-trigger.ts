@@ -3,7 +3,7 @@ import { type AssetTriggerSpec, assetKey } from '../asset.ts';
 import type { Expression } from '../dag/expression.ts';
 
 /** A condition over an event: its params are the values at the paths. */
-interface EventCondition {
+export interface EventCondition {
   readonly text: string;
   readonly expression: Expression;
   readonly paths: readonly (readonly (string | number)[])[];
@@ -25,6 +25,8 @@ export interface EventTrigger {
   readonly batch?: { readonly max: number; readonly withinMs: number; readonly key?: string };
   /** One run, with the last event, once no other has come for so long. */
   readonly debounce?: { readonly waitMs: number; readonly atMostMs: number; readonly key?: string };
+  /** It starts nothing: an event that it takes was expected. */
+  readonly isExpectation?: true;
   /** It waits for these assets, and takes no events. */
   readonly assets?: AssetTriggerSpec;
 }

@@ -76,6 +76,6 @@ export class ModelTables {
 
 export const versionKey = (dagId: DagId, versionNo: number): string => `${dagId}/${versionNo}`;
 export const dagNameKey = (tenantId: TenantId, name: string): string => `${tenantId}/${name}`;
-export const windowKey = (window: WindowDecided): string =>
+export const windowKey = (window: Omit<WindowDecided, 'kind' | 'name' | 'skipped' | 'count' | 'untilAt'>): string =>
   `${window.shard}/${window.dagId}/${window.scheduleNo}/${window.firesAt}/${window.wallTime ?? ''}`;
 export const silentKey = (shard: ShardNo, workerId: string): string => `${shard}/${workerId}`;

@@ -83,6 +83,12 @@ export function writeShardChange(
         fired: schedule.fired + (change.runId === null ? 0 : 1),
       });
     }
+    case 'WindowSkipped': {
+      const { skipped } = change;
+      const window = tables.windows.get(windowKey({ ...change, wallTime: null }));
+      if (window?.runId !== change.runId) throw new Violation('a window that is skipped had its run', change);
+      return tables.windows.set(windowKey(window), { ...window, skipped });
+    }
     case 'DeadLetterWritten': {
       const { runId, taskNo, attemptNo, tenantId } = change;
       require(tables.deadLetters.get(deadLetterName(change))?.state !==

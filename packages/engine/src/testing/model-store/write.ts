@@ -31,6 +31,7 @@ function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
     case 'ScheduleRemoved':
     case 'ScheduleParked':
     case 'WindowDecided':
+    case 'WindowSkipped':
     case 'DeadLetterWritten':
     case 'DeadLetterClosed':
     case 'WorkerSilenced':

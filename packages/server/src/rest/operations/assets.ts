@@ -1,11 +1,29 @@
-/** The operations on assets. */
-import { assetPageSchema, assetViewSchema, listAssetsSchema } from '@signalbox/protocol';
+/** The operations on assets and expectations. */
+import {
+  assetPageSchema,
+  assetViewSchema,
+  expectationPageSchema,
+  listAssetsSchema,
+  listExpectationsSchema,
+} from '@signalbox/protocol';
 import { z } from 'zod';
 import { OPERATORS, type Operation, READERS } from './operation.ts';
 
 const ofAsset = { asset: z.string().describe('Name of the asset.') };
 
 export const assetOperations: readonly Operation[] = [
+  {
+    id: 'listExpectations',
+    method: 'GET',
+    path: '/v1/expectations',
+    group: 'events',
+    summary: 'Lists the events that dags expect, by when, and when each came last.',
+    action: 'read events',
+    roles: READERS,
+    query: listExpectationsSchema,
+    status: 200,
+    answer: expectationPageSchema,
+  },
   {
     id: 'listAssets',
     method: 'GET',

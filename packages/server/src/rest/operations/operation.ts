@@ -15,6 +15,8 @@ export interface Operation {
   readonly action: string;
   /** The role that is needed; `anyone` needs no credential (I66). */
   readonly roles: readonly Role[] | 'anyone';
+  /** It is about the whole cluster: only for the tenant that runs the installation (I65). */
+  readonly installation?: true;
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodObject;
   /** A POST that stores nothing: what it asks about needs a body. */
@@ -64,6 +66,11 @@ const name = z.string().describe('Its name.');
 export const inDag = { name: name.describe('Name of the dag.') };
 export const inRun = { id: runIdSchema.describe('Id of the run.') };
 export const inTask = { ...inRun, task: z.string().describe('Name of the task.') };
+
+/** Who it is for goes with what it does. */
+export function summaryOf({ summary, installation }: Operation): string {
+  return installation === true ? `${summary} Only for the tenant \`default\`.` : summary;
+}
 
 export function isChange({ method, isRead }: Pick<Operation, 'method' | 'isRead'>): boolean {
   return method !== 'GET' && isRead !== true;

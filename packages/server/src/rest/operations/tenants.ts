@@ -10,26 +10,26 @@ import { z } from 'zod';
 import { ADMINS, type Operation, READERS } from './operation.ts';
 
 const params = { name: z.string().describe('Name of the tenant.') };
-const only = 'Only for admins of the tenant `default`.';
 const shared = { group: 'access', roles: ADMINS, status: 200, answer: tenantViewSchema } as const;
+const ofInstallation = { ...shared, installation: true } as const;
 
 export const tenantOperations: readonly Operation[] = [
   {
-    ...shared,
+    ...ofInstallation,
     id: 'listTenants',
     method: 'GET',
     path: '/v1/tenants',
-    summary: `Lists tenants, by name. ${only}`,
+    summary: 'Lists tenants, by name.',
     action: 'list tenants',
     query: listTenantsSchema,
     answer: tenantPageSchema,
   },
   {
-    ...shared,
+    ...ofInstallation,
     id: 'createTenant',
     method: 'POST',
     path: '/v1/tenants',
-    summary: `Creates a tenant. Create a token of its own with \`tenant\` in \`POST /v1/tokens\`. ${only}`,
+    summary: `Creates a tenant. Create a token of its own with \`tenant\` in \`POST /v1/tokens\`.`,
     action: 'create tenants',
     body: newTenantSchema,
     example: { name: 'team-a', weight: 2 },
@@ -47,11 +47,11 @@ export const tenantOperations: readonly Operation[] = [
     errors: ['TENANT_NOT_FOUND'],
   },
   {
-    ...shared,
+    ...ofInstallation,
     id: 'changeTenant',
     method: 'PUT',
     path: '/v1/tenants/:name',
-    summary: `Changes the settings that are given. They hold within seconds. ${only}`,
+    summary: 'Changes the settings that are given. They hold within seconds.',
     action: 'change tenants',
     params,
     body: tenantSettingsSchema,
@@ -59,32 +59,33 @@ export const tenantOperations: readonly Operation[] = [
     errors: ['TENANT_NOT_FOUND'],
   },
   {
-    ...shared,
+    ...ofInstallation,
     id: 'suspendTenant',
     method: 'POST',
     path: '/v1/tenants/:name/suspend',
-    summary: `Suspends a tenant: within seconds its changes are refused and none of its tasks start. Running tasks finish. ${only}`,
+    summary:
+      'Suspends a tenant: within seconds its changes are refused and none of its tasks start. Running tasks finish.',
     action: 'suspend tenants',
     params,
     body: suspendTenantSchema,
     errors: ['TENANT_NOT_FOUND'],
   },
   {
-    ...shared,
+    ...ofInstallation,
     id: 'resumeTenant',
     method: 'POST',
     path: '/v1/tenants/:name/resume',
-    summary: `Resumes a tenant that is suspended or deleted. ${only}`,
+    summary: 'Resumes a tenant that is suspended or deleted.',
     action: 'resume tenants',
     params,
     errors: ['TENANT_NOT_FOUND'],
   },
   {
-    ...shared,
+    ...ofInstallation,
     id: 'deleteTenant',
     method: 'DELETE',
     path: '/v1/tenants/:name',
-    summary: `Deletes a tenant: its credentials stop working and nothing of it starts. Its data stays until their retention; \`resume\` brings it back. ${only}`,
+    summary: `Deletes a tenant: its credentials stop working and nothing of it starts. Its data stays until their retention; \`resume\` brings it back.`,
     action: 'delete tenants',
     params,
     errors: ['TENANT_NOT_FOUND'],

@@ -7,7 +7,8 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { API_SERVICE, loadService, type OfferedService, orMalformed } from '@signalbox/protocol/grpc';
-import { API_METHODS, type ApiMethod, type Message, refuseMalformed } from './methods.ts';
+import { type ApiMethod, type Message, refuseMalformed } from './message.ts';
+import { API_METHODS } from './methods.ts';
 import { callRest, type RestRequest, statusOf } from './rest-call.ts';
 import { getTaskLogs, type TaskLogsPorts } from './task-logs.ts';
 

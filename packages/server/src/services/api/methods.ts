@@ -2,57 +2,24 @@
  * The calls of the API: the REST request that each makes, and how the answer is translated. Fields with the same meaning
  * have the same name.
  */
-import { SignalboxError } from '@signalbox/protocol';
-import { MALFORMED } from '@signalbox/protocol/grpc';
-import { parseJson } from '../../rest/body.ts';
 import { badRequest } from '../../rest/errors.ts';
-import { keyIn, type RestAnswer, type RestRequest } from './rest-call.ts';
-
-/** A message as it came from the wire: text is never absent, numbers are 0. */
-export type Message = Readonly<Record<string, unknown>>;
-
-export interface ApiMethod {
-  /** Asked first: when it is refused, so is the call. */
-  readonly before?: (message: Message) => RestRequest;
-  readonly ask: (message: Message) => RestRequest;
-  readonly answer: (body: RestAnswer, message: Message) => object;
-}
+import {
+  type ApiMethod,
+  asJson,
+  given,
+  isPathPart,
+  items,
+  json,
+  keyed,
+  type Message,
+  page,
+  part,
+  text,
+} from './message.ts';
+import type { RestAnswer, RestRequest } from './rest-call.ts';
+import { TIME_METHODS } from './time-methods.ts';
 
 const FAILED_SHOWN = 20;
-
-export const text = (message: Message, field: string): string => {
-  const value = message[field];
-  return typeof value === 'string' ? value : '';
-};
-export function refuseMalformed(message: unknown): void {
-  if (message === MALFORMED)
-    throw badRequest('', 'is not a message of this method: check the .proto that your client was made from');
-}
-/** An empty part would make another path of it, and so would these two. */
-export const isPathPart = (value: string): boolean => value !== '' && value !== '.' && value !== '..';
-const part = (message: Message, field: string): string => {
-  const value = text(message, field);
-  if (!isPathPart(value)) throw badRequest(snake(field), 'must be given, and be neither . nor ..');
-  return encodeURIComponent(value);
-};
-const snake = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const page = (message: Message) => ({ limit: Number(message.limit ?? 0), cursor: text(message, 'cursor') });
-const keyed = (message: Message) => ({ idempotencyKey: keyIn(text(message, 'idempotencyKey')) });
-
-/** JSON text in a field; undefined when it is empty. */
-function json(message: Message, field: string): unknown {
-  const value = text(message, field);
-  if (value === '') return undefined;
-  try {
-    return parseJson(Buffer.from(value));
-  } catch (error) {
-    const [problem] = error instanceof SignalboxError ? (error.details.problems ?? []) : [];
-    if (problem !== undefined && problem.path !== '') {
-      throw badRequest(`${snake(field)}: ${problem.path}`, problem.message);
-    }
-    throw badRequest(snake(field), 'is not JSON, or is nested too deep');
-  }
-}
 
 function definitionOf(message: Message): { path: string; body: string } {
   const definition = json(message, 'definitionJson');
@@ -66,8 +33,6 @@ function definitionOf(message: Message): { path: string; body: string } {
 
 const deploy = (message: Message): RestRequest => ({ method: 'PUT', ...definitionOf(message), ...keyed(message) });
 const runPath = (message: Message): string => `/v1/runs/${part(message, 'runId')}`;
-const items = (body: RestAnswer): readonly RestAnswer[] => (body.items ?? []) as readonly RestAnswer[];
-const asJson = (value: unknown): string => (value === null || value === undefined ? '' : JSON.stringify(value));
 const taskAnswer = ({ output, ...task }: RestAnswer): object => ({ ...task, outputJson: asJson(output) });
 
 const tenantPath = (message: Message): string => `/v1/tenants/${part(message, 'tenant')}`;
@@ -98,9 +63,6 @@ function groupAnswer({ name, group, map }: RestAnswer): object {
   const mapOver = over.map(({ from }) => (typeof from === 'string' ? from : JSON.stringify(from)));
   return { name, group, mapMode: mode, mapOver };
 }
-
-const given = (message: Message, ...fields: readonly string[]): Record<string, string> =>
-  Object.fromEntries(fields.map((field) => [field, text(message, field)]).filter(([, value]) => value !== ''));
 
 const DEAD_LETTER_METHODS: Readonly<Record<string, ApiMethod>> = {
   ListDeadLetters: {
@@ -307,6 +269,7 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     answer: ({ id, state, outcome }) => ({ runId: id, state, outcome }),
   },
   ...JOB_METHODS,
+  ...TIME_METHODS,
   ListTasks: {
     ask: (message) => ({
       method: 'GET',

@@ -3,7 +3,8 @@
  * one operation.
  */
 import { OPERATIONS, type Operation } from '../../rest/operations/index.ts';
-import { API_METHODS, type Message } from './methods.ts';
+import type { Message } from './message.ts';
+import { API_METHODS } from './methods.ts';
 
 /** The one call that is not made of a request: it reads lines as they come. */
 const STREAMS: Readonly<Record<string, string>> = { GetTaskLogs: 'readLog' };

@@ -8,7 +8,7 @@ import { OpenStreams } from '../../rest/open-streams.ts';
 import { READERS } from '../../rest/operations/operation.ts';
 import { STALLED_MS } from '../../rest/sse.ts';
 import { type CallGuard, callerIn } from '../caller.ts';
-import { isPathPart, type Message, refuseMalformed, text } from './methods.ts';
+import { isPathPart, type Message, refuseMalformed, text } from './message.ts';
 import { callRest, type RestPorts, statusOf } from './rest-call.ts';
 
 export interface TaskLogsPorts extends RestPorts, CallGuard {

@@ -109,6 +109,15 @@ export const dagRules = {
       return { ...window, runId: null, skipped, wallTime: null, count: 7, untilAt };
     },
   },
+  WindowSkipped: {
+    weight: 1,
+    given(world) {
+      const { windowsWithRuns } = world.model;
+      if (windowsWithRuns.length === 0) return null;
+      const { shard, dagId, scheduleNo, name, firesAt, runId } = world.chance.one(windowsWithRuns);
+      return { shard, dagId, scheduleNo, name, firesAt, runId: runId!, skipped: 'unmet' };
+    },
+  },
 } satisfies Rules;
 
 /** A new dag, or the next version of one where the shard has enough of them. */

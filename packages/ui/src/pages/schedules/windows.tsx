@@ -17,6 +17,7 @@ const SKIPPED: Readonly<Record<NonNullable<WindowView['skipped']>, string>> = {
   overlap: 'Skipped: another run was active.',
   deadline: 'Skipped: it could not start in time.',
   deleted: 'Skipped: the DAG was deleted.',
+  unmet: 'Skipped: what it requires was not there in time.',
 };
 
 interface WindowsProps {
@@ -99,6 +100,7 @@ function Result({ window }: { readonly window: WindowView }) {
         <Link to="/runs/$id" params={{ id: window.run }} className="mono">
           {shortId(window.run)}
         </Link>
+        {window.skipped !== null && <span className="soft"> {SKIPPED[window.skipped]}</span>}
       </>
     );
   }
