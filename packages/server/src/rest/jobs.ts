@@ -252,7 +252,23 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
   ): Promise<string[]> {
     const isCritical = list.some(({ job }) => job.priority === 'critical');
     await guardCritical(request, parts, { isCritical, target: shape.name });
-    const place = await placeOf(request, shape);
+    try {
+      return await createAt(request, shape, await placeOf(request, shape), list, key);
+    } catch (error) {
+      if (!(error instanceof SignalboxError) || error.code !== 'DAG_NOT_FOUND') throw error;
+      // No job had used the shape for long, and its dag was removed: it is made again.
+      dags.forget(callerOf(request).tenantId, shape.name);
+      return createAt(request, shape, await placeOf(request, shape), list, key);
+    }
+  }
+
+  async function createAt(
+    request: FastifyRequest,
+    shape: JobShape,
+    place: DagPlace,
+    list: readonly Wanted[],
+    key: Key,
+  ): Promise<string[]> {
     const isOnce = ({ job }: Wanted) => job.cron === undefined && job.every === undefined;
     const ids = new Map<Wanted, string>();
     const [single, recurring] = [list.filter(isOnce), list.filter((wanted) => !isOnce(wanted))];
