@@ -20,13 +20,13 @@ export function decidedByToday(state: State, schedule: Schedule): Instant {
   const { decidedUntil, timetable, fired, shard } = schedule;
   const { settings, shards } = state;
   const version = shards.get(shard)?.zoneVersion ?? null;
-  if (version === null || version === settings.zoneVersion?.() || timetable === null || fired === 0)
-    return decidedUntil;
+  if (version === null || version === settings.zoneVersion?.() || timetable === null) return decidedUntil;
   if (timetable.zone === 'UTC' || !goesByWall(timetable.rule)) return decidedUntil;
   const before = settings.zoneDataOf?.(version) ?? null;
   if (before === null) return decidedUntil;
   const last = previousWindow(timetable, (decidedUntil + 1) as Instant, before);
-  if (last === null || decidedUntil - last > REACH_MS) return decidedUntil;
+  // Before its first run, only a window that was skipped can have been decided: the schedule may be younger than the one before.
+  if (last === null || (fired === 0 && last !== decidedUntil) || decidedUntil - last > REACH_MS) return decidedUntil;
   const moved = movedTo(schedule, last, before, settings.zoneData);
   return moved > decidedUntil && moved - last <= REACH_MS ? moved : decidedUntil;
 }
