@@ -39,3 +39,20 @@ test('a request that fails ends it; nothing more is sent', async () => {
   await expect(failed).rejects.toThrow('no answer');
   expect(sent).toBeLessThanOrEqual(2);
 });
+
+test('lines that a busy server did not get to are sent again, some times', async () => {
+  const busy = (retryable: boolean) => ({ line: 1, lines: 1, error: { code: 'OVERLOADED', retryable } as never });
+  const answers = [[busy(true)], [busy(true), busy(false)], [busy(false)]];
+  let sent = 0;
+  const imported = await importAll([1], async () => {
+    const errors = answers[sent++] ?? [];
+    return { created: 1 - errors.length, refused: errors.length, errors };
+  });
+  expect([sent, imported.errors]).toEqual([3, [busy(false)]]);
+  sent = 0;
+  await importAll([1], async () => {
+    sent += 1;
+    return { created: 0, refused: 1, errors: [busy(true)] };
+  });
+  expect(sent).toBe(5);
+});

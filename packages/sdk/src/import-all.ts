@@ -5,6 +5,7 @@ import type { Imported } from '@signalbox/protocol';
 const LINES_PER_REQUEST = 5_000;
 const REQUESTS_UNDER_WAY = 2;
 const MOST_ERRORS = 100;
+const TRIES = 5;
 
 export async function importAll<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -18,7 +19,7 @@ export async function importAll<Item>(
     while (underWay.size >= REQUESTS_UNDER_WAY) await Promise.race(underWay);
     if (failure !== null) throw failure.reason;
     const [text, before] = [lines.join('\n'), first - 1];
-    const sent = send(text)
+    const sent = sendUntilSettled(text, send)
       .then(({ created, refused, errors }) => {
         sum.created += created;
         sum.refused += refused;
@@ -40,4 +41,12 @@ export async function importAll<Item>(
   await Promise.all(underWay);
   if (failure !== null) throw (failure as { readonly reason: unknown }).reason;
   return { ...sum, errors: sum.errors.sort((a, b) => a.line - b.line).slice(0, MOST_ERRORS) };
+}
+
+/** Lines that a busy server did not get to are sent again, and the others with them: they stay as they are. */
+async function sendUntilSettled(lines: string, send: (lines: string) => Promise<Imported>): Promise<Imported> {
+  for (let tries = 1; ; tries++) {
+    const answer = await send(lines);
+    if (tries === TRIES || !answer.errors.some(({ error }) => error.retryable)) return answer;
+  }
 }

@@ -1,4 +1,4 @@
-import type { CloseDeadLetters, Instant } from '@signalbox/engine';
+import type { CloseDeadLetters, Instant, RetireDag } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { Upkeep } from './upkeep.ts';
 
@@ -13,8 +13,8 @@ test('letters that are too old, or too many, are closed by the owner of each sha
       return Promise.resolve([letter(1, 10), letter(2, 20), letter(1, 11)]);
     },
   };
-  const ask = (command: CloseDeadLetters) => {
-    asked.push(command);
+  const ask = (command: CloseDeadLetters | RetireDag) => {
+    if (command.kind === 'CloseDeadLetters') asked.push(command);
     return Promise.resolve();
   };
   const upkeep = new Upkeep(store as never, 30, { days: 7, ask }, () => undefined);

@@ -1,5 +1,5 @@
 /** Runs hourly: creates the partitions of the next days and removes what is past its age (I62). */
-import type { Actor, CloseDeadLetters, Instant } from '@signalbox/engine';
+import type { Actor, CloseDeadLetters, Instant, RetireDag } from '@signalbox/engine';
 import type { Retention, RetentionRun } from '@signalbox/protocol';
 import type { PostgresStore } from '@signalbox/store';
 import type { Tell } from './log.ts';
@@ -29,6 +29,8 @@ type UpkeepStore = Pick<
   | 'dropOldRequests'
   | 'dropUnusedRunIds'
   | 'dropUnusedJobs'
+  | 'findUnusedShapes'
+  | 'dropRetiredShapes'
   | 'dropOldCallbacks'
   | 'dropOldRollups'
   | 'expiringDeadLetters'
@@ -38,7 +40,7 @@ type UpkeepStore = Pick<
 interface DeadLetterUpkeep {
   readonly days: number;
   /** To the owner of its shard; null while there is none to ask. */
-  readonly ask: (command: CloseDeadLetters, deadlineMs: number) => Promise<unknown> | null;
+  readonly ask: (command: CloseDeadLetters | RetireDag, deadlineMs: number) => Promise<unknown> | null;
 }
 
 export class Upkeep {
@@ -75,12 +77,23 @@ export class Upkeep {
     await this.#store.dropOldRequests();
     while (!this.#isStopped && (await this.#store.dropUnusedRunIds(this.retention.runDays)));
     while (!this.#isStopped && (await this.#store.dropUnusedJobs(this.retention.runDays)));
+    await this.dropUnusedShapes();
     const closedBefore = (systemClock.wall() - this.#letters.days * DAY_MS) as Instant;
     while (!this.#isStopped && (await this.#store.dropClosedDeadLetters(closedBefore)));
     await this.#store.dropOldCallbacks();
     const rollupsBefore = Math.floor((systemClock.wall() - ROLLUP_DAYS * DAY_MS) / HOUR_MS);
     while (!this.#isStopped && (await this.#store.dropOldRollups(rollupsBefore)));
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
+  }
+
+  /** Dags that were made for jobs, once none of them has been kept: retired by the owner of their shard, removed a day later. */
+  async dropUnusedShapes(): Promise<void> {
+    const now = systemClock.wall();
+    while (!this.#isStopped && (await this.#store.dropRetiredShapes(now)));
+    const madeBefore = now - this.retention.runDays * DAY_MS;
+    for (const { shard, dagId, tenantId } of await this.#store.findUnusedShapes(madeBefore)) {
+      await this.#letters.ask({ kind: 'RetireDag', shard, tenantId, dagId, actor: SYSTEM }, CLOSE_WITHIN_MS);
+    }
   }
 
   /** Closed by the owner of their shard, like everything that happens to a dead letter (I43). Answers how many were asked for. */

@@ -16,6 +16,7 @@ import { dropUnusedJobs } from './queries/jobs.ts';
 import { dropUnusedRunIds } from './queries/own-run-ids.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
 import { dropOldRollups } from './queries/rollups.ts';
+import { dropRetiredShapes, findUnusedShapes } from './queries/unused-shapes.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -117,6 +118,8 @@ export class PostgresStore implements Store {
   dropUnusedBundles = () => dropUnusedBundles(this.database);
   /** One step; true when there may be more. */
   dropUnusedJobs = (runDays: number) => dropUnusedJobs(this.database, runDays);
+  findUnusedShapes = (madeBefore: number) => findUnusedShapes(this.database, madeBefore);
+  dropRetiredShapes = (nowMs: number) => dropRetiredShapes(this.database, nowMs);
   dropUnusedRunIds = (runDays: number) => dropUnusedRunIds(this.database, runDays);
   dropOldRequests = async () => {
     await dropOldRequests(this.database);
