@@ -9,16 +9,19 @@ type FindSpot = (problem: Problem) => Spot & { readonly file?: string };
 
 export function checkDag(definition: DagDefinition, file: string, findSpot: FindSpot): CompileProblem[] {
   try {
-    const { schedule, schedules = [] } = toDagSpec(definition).spec;
+    const { schedule, schedules = [], expect = [] } = toDagSpec(definition).spec;
+    const isList = Array.isArray(definition.expect);
     const places = [
       ...(schedule === null ? [] : [['schedule', schedule] as const]),
       ...schedules.map(({ spec }, no) => [`schedules[${no}]`, spec] as const),
+      ...expect.flatMap(({ by }, no) => (by === undefined ? [] : [[isList ? `expect[${no}]` : 'expect', by] as const])),
     ];
     return places.flatMap(([place, spec]) => {
       // The grammar of cron is the engine's: a schedule is refused here for what a server would refuse it for.
       const fault = scheduleFault(spec as TimetableSpec, Date.now() as Instant, zoneData);
       if (fault === null) return [];
-      const path = `${place}.${fault.field}`;
+      // Where events are expected, the expression is under `by`.
+      const path = `${place}.${place.startsWith('expect') && fault.field === 'cron' ? 'by' : fault.field}`;
       const { message, remedy } = fault;
       return [{ file, ...findSpot({ path, message }), message: `${path}: ${message}`, remedy }];
     });

@@ -168,6 +168,13 @@ test.each<[string, string, string, RegExp, RegExp | null]>([
     null,
   ],
   [
+    'a wrong time of an expected event',
+    'name: a\nexpect:\n  type: x\n  by: 61 * * * *\ntasks: [{ name: t, run: x }]',
+    '4:7',
+    /expect\.by: .*61/,
+    null,
+  ],
+  [
     'a wrong zone',
     'name: a\nschedule: { cron: 0 7 * * *, zone: Mars/Base }\ntasks: [{ name: t, run: x }]',
     '2:36',

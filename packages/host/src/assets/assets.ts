@@ -6,7 +6,7 @@ import type { TellAsset } from '@signalbox/engine';
 import type { Store } from '@signalbox/store';
 import { KeyedLimiter } from '../children/keyed-limiter.ts';
 import type { Log } from '../ports.ts';
-import type { Router } from '../router.ts';
+import type { Routed, Router } from '../router.ts';
 
 export interface AssetsPorts {
   readonly store: Pick<Store, 'dagsOnAsset'>;
@@ -17,6 +17,11 @@ export interface AssetsPorts {
 const DEADLINE_MS = 15_000;
 /** At work at one time; the others wait for their turn. */
 const AT_ONCE = 16;
+
+/** It took the asset, or is not there any more. */
+function hasHeard(routed: Routed): boolean {
+  return routed.status === 'answered' && (routed.answer.ok || routed.answer.code === 'DAG_NOT_FOUND');
+}
 
 export class Assets {
   private readonly ports: AssetsPorts;
@@ -41,7 +46,7 @@ export class Assets {
         ),
       );
       // A dag that is gone by now takes nothing. Whoever gave no answer is told again, with all others.
-      if (!answers.every(({ status }) => status === 'answered')) return;
+      if (!answers.every(hasHeard)) return;
       const told = { kind: 'NoteAssetTold', shard, tenantId, name: asset.name, no: asset.no } as const;
       await this.ports.router.ask(told, DEADLINE_MS);
     } catch (error) {

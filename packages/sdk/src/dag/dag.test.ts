@@ -246,3 +246,15 @@ test('the run and its window are references too', () => {
     made: '${{ run.createdAt }}',
   });
 });
+
+test('a task says what it produces, and a dag what it waits for and expects', () => {
+  const load = dag('load', ({ task }) => {
+    task('x', { produces: ['orders'] }, () => 1);
+  });
+  expect(load.definition.tasks).toMatchObject([{ name: 'x', produces: ['orders'] }]);
+  const options = { on: { assets: { all: ['orders'] } }, expect: { type: 'beat', within: '10m' } };
+  const report = dag('report', options, ({ task }) => {
+    task('y', () => 1);
+  });
+  expect(report.definition).toMatchObject(options);
+});

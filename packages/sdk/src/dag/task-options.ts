@@ -74,6 +74,8 @@ export interface CommonOptions {
   readonly dependsOnPast?: boolean;
   /** Like `dependsOnPast`, and also waits for the tasks directly downstream of the earlier one. */
   readonly waitForDownstream?: boolean;
+  /** Assets that are fresh once the task has succeeded: dags that wait for them run then. */
+  readonly produces?: readonly string[];
 }
 
 export interface FunctionOptions extends CommonOptions {

@@ -12,7 +12,7 @@ export interface Template<Inputs = unknown> {
 }
 
 /** What has to do with the place of a task is said when it is added. */
-type Placed = 'when' | 'branch' | 'shortCircuit' | 'setup' | 'teardown' | 'hooks';
+type Placed = 'when' | 'branch' | 'shortCircuit' | 'setup' | 'teardown' | 'hooks' | 'produces';
 type WithoutPlace<Options extends CommonOptions> = Omit<Options, Placed>;
 
 /**

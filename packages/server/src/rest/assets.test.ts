@@ -91,3 +91,29 @@ test.each([
   const { status, body } = await rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
   expect([status, JSON.stringify(body)]).toEqual([422, expect.stringContaining(message)]);
 });
+
+test('through a handover each time counts once at most, and the last one counts (I1, I72)', async () => {
+  const server = await rig.addServer();
+  await deploy(consumer('handover', { assets: { any: ['often'] } }));
+  const produce = async () => {
+    const made = await rig.ask('POST', '/v1/assets/often/materialize', {}, { server });
+    // Without an answer it may have been done or not: what counts is stored.
+    expect([200, 503, 504]).toContain(made.status);
+  };
+  const [first] = rig.servers;
+  for (let i = 0; i < 4; i++) await produce();
+  const stopped = first?.stop();
+  for (let i = 0; i < 4; i++) await produce();
+  await stopped;
+  await produce();
+  const [asset] = await rig.sql("select no from asset where name = 'often'");
+  const taken = async () => {
+    const rows = await rig.sql(
+      "select r.notes from run r join dag d on d.shard = r.shard and d.dag_id = r.dag_id where d.name = 'handover'",
+    );
+    return rows.map(({ notes }) => (typeof notes === 'string' ? JSON.parse(notes) : notes).assets[0].no as number);
+  };
+  await eventually(async () => (await taken()).includes(Number(asset?.no)), 30_000);
+  const numbers = await taken();
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
