@@ -1,7 +1,7 @@
 /** The web UI in a real browser, fourth part: jobs, tenants, what schedules and tasks require, and dark pages. */
 import { eventually } from '@signalbox/server/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type SignedIn, seriousFindings, startUiRig, type UiRig } from './ui-rig.ts';
+import { chromium, outsideOfPhone, type SignedIn, seriousFindings, startUiRig, type UiRig } from './ui-rig.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1">\u202ekcab';
 const VIEWER = 'Your role is viewer: it may look, but not change anything.';
@@ -265,24 +265,13 @@ describe.skipIf(chromium === null)('the web UI', () => {
   });
 
   test('on a phone jobs and tenants have everything within the screen', async () => {
-    const { page, go } = admin;
-    await page.setViewportSize({ width: 390, height: 844 });
-    try {
-      for (const [path, name] of [
-        ['/jobs', /^Delete/],
-        ['/tenants', /^Delete/],
-        ['/jobs', 'New job …'],
-      ] as const) {
-        await go(path);
-        const button = page.getByRole('button', { name }).first();
-        await button.waitFor();
-        const box = await button.boundingBox();
-        expect([path, (box?.x ?? 999) + (box?.width ?? 0) <= 390]).toEqual([path, true]);
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      }
-    } finally {
-      await page.setViewportSize({ width: 1280, height: 860 });
-    }
+    const pressed = [
+      ['/jobs', /^Delete/],
+      ['/jobs', 'New job …'],
+      ['/tenants', /^Delete/],
+      ['/assets', /^Declare/],
+    ] as const;
+    expect(await outsideOfPhone(admin, pressed)).toEqual([]);
   });
 
   async function shown(path: string): Promise<void> {

@@ -60,6 +60,29 @@ export async function startUiRig(): Promise<UiRig> {
   };
 }
 
+/** Of what can be pressed on a phone, by page: what lies outside the screen, and pages that are wider than it. */
+export async function outsideOfPhone(
+  { page, go }: SignedIn,
+  pressed: readonly (readonly [path: string, name: string | RegExp])[],
+): Promise<string[]> {
+  const width = 390;
+  const found: string[] = [];
+  await page.setViewportSize({ width, height: 844 });
+  try {
+    for (const [path, name] of pressed) {
+      await go(path);
+      const button = page.getByRole('button', { name }).first();
+      await button.waitFor();
+      const box = await button.boundingBox();
+      if (box === null || Math.round(box.x + box.width) > width) found.push(`${String(name)} of ${path}`);
+      if ((await page.evaluate('document.documentElement.scrollWidth')) !== width) found.push(path);
+    }
+  } finally {
+    await page.setViewportSize({ width: 1280, height: 860 });
+  }
+  return found;
+}
+
 interface Violation {
   readonly id: string;
   readonly impact: string | null;

@@ -100,6 +100,7 @@ import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payl
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { type ChangedSettings, changeSettings, readSettings } from './queries/settings.ts';
+import { ShownSpecs } from './queries/shown-specs.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import {
@@ -148,6 +149,7 @@ export class Queries {
   readonly #database: Database;
   readonly #partitions: Partitions;
   readonly #specs = new KnownSpecs();
+  readonly #shown = new ShownSpecs();
   #knownUntil = 0;
 
   constructor(database: Database) {
@@ -221,7 +223,8 @@ export class Queries {
   findDag = (tenantId: TenantId, name: string) => findDag(this.#database, tenantId, name);
   listDagNames = (tenantId: TenantId, filter: DagFilter) => listDagNames(this.#database, tenantId, filter);
   listDagLabels = (tenantId: TenantId) => listDagLabels(this.#database, tenantId);
-  listDags = (tenantId: TenantId, list: ListDags) => listDags(this.#database, tenantId, list);
+  listDags = (tenantId: TenantId, list: ListDags) =>
+    listDags(this.#database, tenantId, { ...list, shown: this.#shown });
   lastRuns = (tenantId: TenantId, dags: readonly DagKey[], most: number) =>
     lastRuns(this.#database, tenantId, dags, most);
   dagsOnEvent = (tenantId: TenantId, types: readonly string[]) => dagsOnEvent(this.#database, tenantId, types);

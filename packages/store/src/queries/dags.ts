@@ -21,6 +21,8 @@ import { type Database, holdToOrder } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText, textArray } from '../text.ts';
 import { DAG_FILTER, type DagFilter, filterValues } from './dag-filter.ts';
+import type { VersionKey } from './known-specs.ts';
+import { type ShownSpec, type ShownSpecs, shownOf } from './shown-specs.ts';
 
 export interface DagView {
   readonly shard: ShardNo;
@@ -98,18 +100,10 @@ export interface WindowView {
   readonly decidedAt: Instant;
 }
 
-/**
- * What a list shows of a spec, without its tasks: those of a page may be many megabytes. PostgreSQL looks into no JSON that has
- * an escaped zero character; of such a one, which the API does not let in, all is read.
- */
-const SHOWN_SPEC = `case when strpos(v.spec::text, '\\u0000') > 0 then v.spec::text else json_build_object(
-      'priority', v.spec->'priority', 'maxActiveRuns', v.spec->'maxActiveRuns', 'maxActiveTasks', v.spec->'maxActiveTasks',
-      'taskCount', json_array_length(v.spec->'tasks'), 'description', v.spec->'description', 'bundle', v.spec->'bundle', 'source', v.spec->'source',
-      'on', v.spec->'on', 'tags', v.spec->'tags', 'owner', v.spec->'owner')::text end`;
 /** Texts of the specs are apart: PostgreSQL builds no JSON of texts with an escaped zero character. */
 const OWN = `select * from dag_schedule s
              where s.shard = d.shard and s.dag_id = d.dag_id and (s.spec -> 'run') is null order by s.schedule_no`;
-const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, ${SHOWN_SPEC}, d.retired_at,
+const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, d.retired_at,
     s.specs::text, s.facts::text, (select count(*) from (${OWN} limit ${SCHEDULES_COUNTED}) s)`;
 const SHOWN_OF_DAG = `join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
     left join lateral (
@@ -156,24 +150,31 @@ const selectWindows = statement(
    order by w.fires_at desc, w.schedule_no desc, w.wall_time`,
 );
 
+/** After the columns of all dags. */
+const SPEC_AT = 11;
+
 export async function findDag(database: Database, tenantId: TenantId, name: string): Promise<DagDetails | null> {
   const row = await database.snapshot(async (ask) => {
     const [found] = await ask([call(selectDag, tenantId, encodeText(name))], { last: true });
     return found?.rows[0];
   });
-  return row === undefined ? null : { ...parseDag(row), spec: JSON.parse(row[12] ?? 'null') as DagSpec };
+  if (row === undefined) return null;
+  const spec = JSON.parse(row[SPEC_AT] ?? 'null') as DagSpec;
+  return { ...parseDag(row, shownOf(spec)), spec };
 }
 
 /** In order of name, after the one given; those that were deleted only when asked for. */
 export async function listDags(
   database: Database,
   tenantId: TenantId,
-  { after, limit, ...filter }: ListDags,
+  { after, limit, shown, ...filter }: ListDags & { readonly shown: ShownSpecs },
 ): Promise<DagView[]> {
   return database.snapshot(async (ask) => {
     const read = call(selectDags, tenantId, ...filterValues(filter), encodeText(after ?? ''), limit);
-    const [, found] = await ask([holdToOrder, read], { last: true });
-    return (found?.rows ?? []).map(parseDag);
+    const [, found] = await ask([holdToOrder, read]);
+    const rows = found?.rows ?? [];
+    const specs = await shown.read(ask, rows.map(versionOf));
+    return rows.map((row, no) => parseDag(row, specs[no] as ShownSpec));
   });
 }
 
@@ -226,10 +227,16 @@ export async function listWindows(
   });
 }
 
-function parseDag(row: Row): DagView {
-  const [shard, dagId, name, versionNo, hash, at, actor, shownSpec, retiredAt, specs, facts, scheduleCount] = row;
-  const shown = JSON.parse(shownSpec ?? '{}') as DagSpec & { readonly taskCount?: number };
-  // PostgreSQL has null for what a spec lacks.
+function versionOf([shard, dagId, , versionNo]: Row): VersionKey {
+  return {
+    shard: Number(shard) as ShardNo,
+    dagId: Number(dagId) as DagId,
+    versionNo: Number(versionNo) as VersionNo,
+  };
+}
+
+function parseDag(row: Row, shown: ShownSpec): DagView {
+  const [shard, dagId, name, versionNo, hash, at, actor, retiredAt, specs, facts, scheduleCount] = row;
   const triggers = (shown.on ?? null) === null ? [] : triggersOf(shown);
   return {
     shard: Number(shard) as ShardNo,
@@ -242,7 +249,7 @@ function parseDag(row: Row): DagView {
     priority: shown.priority,
     maxActiveRuns: shown.maxActiveRuns,
     maxActiveTasks: shown.maxActiveTasks,
-    taskCount: shown.taskCount ?? shown.tasks.length,
+    taskCount: shown.taskCount,
     description: shown.description ?? null,
     tags: shown.tags ?? [],
     owner: shown.owner ?? null,

@@ -1,6 +1,6 @@
 /** When the first task of each of some runs was claimed. */
 import type { Instant, RunId } from '@signalbox/engine';
-import type { Database } from '../database.ts';
+import { type Database, holdToOrder } from '../database.ts';
 import { byLeaf, type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
 import { keyColumns } from '../statements/run.ts';
@@ -31,7 +31,7 @@ export async function firstClaims(
   const calls = [...byLeaf(runIds, (id) => leafOfRun(days, id))].map(([leaf, ids]) =>
     call(selectFirstClaims(leaf), ...keyColumns(ids.map((runId) => ({ runId })))),
   );
-  const results = await database.snapshot((ask) => ask(calls, { last: true }));
+  const [, ...results] = await database.snapshot((ask) => ask([holdToOrder, ...calls], { last: true }));
   return new Map(
     results.flatMap(({ rows }) => rows.map(([id, at]) => [Number(id) as RunId, Number(at) as Instant] as const)),
   );

@@ -40,8 +40,12 @@ export function LineView({ line, wanted, withTask, onMark }: LineViewProps) {
 }
 
 const clock = new Intl.DateTimeFormat(undefined, {
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hour12: false },
-} as Intl.DateTimeFormatOptions);
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hour12: false,
+});
 /** In the viewer's zone. */
 const clockOf = (at: number): string => clock.format(at);
 

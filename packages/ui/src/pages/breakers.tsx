@@ -1,6 +1,5 @@
 import type { BreakerReset, BreakerView } from '@signalbox/protocol';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { post } from '../api/client.ts';
 import { breakersQuery } from '../api/queries.ts';
 import { useRights } from '../api/session.tsx';

@@ -1,6 +1,6 @@
 /** A run that was asked for a later time: when it begins, with what, and a way to take it back. */
 import type { RunColumns } from '@signalbox/protocol';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { ConfirmButton } from '../../actions/change.tsx';
 import { post, seg } from '../../api/client.ts';
 import { DagCrumbs, dagWord } from '../../parts/dag-link.tsx';

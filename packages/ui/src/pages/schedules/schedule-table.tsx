@@ -1,6 +1,5 @@
 /** Schedules, each with what can be done to it. */
 import type { ListedSchedule } from '@signalbox/protocol';
-import { Link } from '@tanstack/react-router';
 import { ChangeButton, ConfirmButton, OpenButton } from '../../actions/change.tsx';
 import { post, remove, seg } from '../../api/client.ts';
 import { DagLink } from '../../parts/dag-link.tsx';

@@ -1,7 +1,6 @@
 /** Addresses that outside systems call. A secret is shown once, when it is made. */
 import type { WebhookSecret, WebhookView } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ConfirmButton, OpenButton, Refused, useChange } from '../../actions/change.tsx';
 import { post, remove, seg } from '../../api/client.ts';
