@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DagSpec } from '../../model/dag/spec.ts';
-import type { QueueName, RunId } from '../../model/ids.ts';
+import type { RunId } from '../../model/ids.ts';
 import { type Attempt, type Scenario, scenario } from '../../testing/scenario.ts';
 import { chain, dag, every, task } from '../../testing/specs.ts';
 
@@ -269,7 +269,7 @@ test('a queue timeout begins when the past lets the task go', () => {
 });
 
 test('it begins anew when the run is opened again and the task waits for the past once more, also after a load (I19, I41)', () => {
-  const waits = task('waits', [], { ...PAST, queue: 'gpu' as QueueName, queueTimeoutMs: 60_000 });
+  const waits = task('waits', [], { ...PAST, queue: 'gpu', queueTimeoutMs: 60_000 });
   const box = scenario({ dag: dag([waits, task('fails')], { schedule: MINUTELY, onFailure: 'fail_fast' }) });
   minutes(box, 1);
   expect(box.changes('TaskQueued')).toHaveLength(1);
