@@ -17,6 +17,7 @@ const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 interface Context {
   readonly params: { readonly day?: string; readonly bad?: boolean } | null;
   readonly attempt: number;
+  readonly signal: AbortSignal;
   readonly log: { info(text: string, fields?: object): void; warn(text: string): void };
 }
 
@@ -41,7 +42,9 @@ const HANDLERS = {
     await pause(200);
     if (params?.bad === true) throw new Error('duplicate key value violates unique constraint "orders_pkey"');
   },
-  long: () => pause(900_000),
+  /** Until the worker stops. */
+  long: ({ signal }: Context) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
 };
 
 async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
@@ -247,6 +250,18 @@ async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<voi
     ['schedules', `/dags/${NIGHTLY}?tab=schedules`],
     ['backfills', '/backfills'],
     ['triggers', '/dags/ship-orders?tab=triggers'],
+    ['versions', `/dags/${NIGHTLY}?tab=versions`],
+    ['compare', `/runs/${failed}?tab=compare`],
+    ['log', `/runs/${failed}?tab=log`],
+    ['runs', '/runs'],
+    ['jobs', '/jobs'],
+    ['assets', '/assets'],
+    ['breakers', '/breakers'],
+    ['workers', '/workers'],
+    ['queues', '/queues'],
+    ['events', '/events?from=start'],
+    ['tenants', '/tenants'],
+    ['system', '/system'],
   ];
   for (const [name, path] of pages) {
     // Its charts are below one another.

@@ -9,7 +9,15 @@ import { dueSchedules } from './decide/timer/tick.ts';
 import { HELD } from './decide/trigger/hold-event.ts';
 import type { Command, StartBackfill, SubmitRuns } from './model/command.ts';
 import { schedulesOf } from './model/dag/schedules-of.ts';
-import { type DagId, type RunId, type ScheduleNo, type ShardNo, scheduleIdOf, shardOfRun } from './model/ids.ts';
+import {
+  type DagId,
+  isOwnRunId,
+  type RunId,
+  type ScheduleNo,
+  type ShardNo,
+  scheduleIdOf,
+  shardOfRun,
+} from './model/ids.ts';
 import { keyName } from './model/key-name.ts';
 import type { Need } from './model/stored.ts';
 import type { KeyOf } from './model/table/define-table.ts';
@@ -30,7 +38,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       if (versionNo !== undefined && state.dags.get(dagId)?.versions.has(versionNo) !== true) {
         found.push({ kind: 'version', shard, dagId, versionNo });
       }
-      found.push(...windowNeeds(state, command));
+      found.push(...windowNeeds(state, command), ...ownDelayedNeeds(state, command));
       if (command.mayRepeat) found.push({ kind: 'run_uid', shard: command.shard, uid: command.uid });
       return found;
     }
@@ -198,6 +206,11 @@ function windowNeeds(state: State, { shard, dagId, window }: SubmitRuns): readon
     ...nameNeeds(state, { shard, dagId }, [window.schedule]),
     { kind: 'windows', shard, dagId, schedule, at: [window.at] },
   ];
+}
+
+/** A delayed run is a schedule that is named by its uid. One that the caller chose may be the name of another. */
+function ownDelayedNeeds(state: State, { shard, dagId, uid, items }: SubmitRuns): readonly Need[] {
+  return isOwnRunId(uid) && items[0]?.at !== undefined ? nameNeeds(state, { shard, dagId }, [uid]) : [];
 }
 
 interface OfDag {

@@ -194,7 +194,7 @@ export const ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     retryable: false,
     message: 'The run cannot begin at that time: {reason}.',
-    remedy: 'Give a time in the future, up to the year 2199, or a delay such as 10m.',
+    remedy: 'Give a time in the future, before 2088, or a delay such as 10m.',
   },
   RUN_ENDED: {
     http: 409,

@@ -21,7 +21,7 @@ export type { Commit, Cut, NamedDag, NamedRun } from './queries/events.ts';
 export type { ExpectationRow, MissedEventRow } from './queries/expectations.ts';
 export type { JobRow, ListJobs, NewJobRow } from './queries/jobs.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
-export { isOwnRunId, type OwnRunId } from './queries/own-run-ids.ts';
+export type { OwnRunId } from './queries/own-run-ids.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
 export type { EndedInHour, EndedOfDag, EndedRuns } from './queries/rollups.ts';
 export type { RunDetails, RunOutline } from './queries/run-details.ts';

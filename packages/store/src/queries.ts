@@ -73,6 +73,7 @@ import { deleteMissedEvent, listExpectations, listMissedEvents, type MissedEvent
 import { firstClaims } from './queries/first-claims.ts';
 import { getRun } from './queries/get-run.ts';
 import {
+  deleteJob,
   deleteJobRows,
   findJob,
   findJobIds,
@@ -239,6 +240,7 @@ export class Queries {
 
   insertJobRows = (tenantId: TenantId, jobs: readonly NewJobRow[], createdBy: string) =>
     insertJobRows(this.#database, tenantId, jobs, createdBy);
+  deleteJob = (tenantId: TenantId, id: string, by: ChangedBy) => deleteJob(this.#database, tenantId, id, by);
   deleteJobRows = (tenantId: TenantId, ids: readonly string[]) => deleteJobRows(this.#database, tenantId, ids);
   markJobCancelled = (tenantId: TenantId, id: string) => markJobCancelled(this.#database, tenantId, id);
   findJob = (tenantId: TenantId, id: string) => findJob(this.#database, tenantId, id);

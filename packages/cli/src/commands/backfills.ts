@@ -81,7 +81,9 @@ function showPreview(preview: BackfillPreview, flags: ClientFlags): void {
     return [at, words[action], newest];
   });
   if (rows.length > 0) print(table(['window', 'action', 'newest run'], rows));
-  print(`${preview.windows} windows, ${preview.toCreate} runs to create. Nothing was created.`);
+  print(
+    `${preview.windows} windows, ${preview.toCreate} ${preview.toCreate === 1 ? 'run' : 'runs'} to create. Nothing was created.`,
+  );
 }
 
 export async function listBackfills(flags: ListBackfillsFlags): Promise<void> {

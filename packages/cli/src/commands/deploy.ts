@@ -77,11 +77,11 @@ function reasonOf(error: Error): { message: string; remedy: string | null } {
 
 /** Computes the same hash of a definition as the server. */
 async function foresee(client: Client, dags: readonly CompiledDag[]): Promise<Deployment[]> {
-  const { contentHash, oldWordsIn, SignalboxError, toDagSpec } = await import('@signalbox/protocol');
+  const { contentHash, scheduleWarnings, SignalboxError, toDagSpec } = await import('@signalbox/protocol');
   const outcomes: Deployment[] = [];
   for (const { name, file, definition } of dags) {
     const hash = contentHash(toDagSpec(definition).spec);
-    const warnings = oldWordsIn(definition);
+    const warnings = scheduleWarnings(definition);
     try {
       const current = await client.getDag(name);
       const isSame = current.hash === hash && current.retiredAt === null;

@@ -9,14 +9,14 @@ export interface ValidateFlags {
 
 export async function validate(given: readonly string[], flags: ValidateFlags): Promise<void> {
   const { dags, problems } = await compilePaths(given);
-  const { oldWordsIn } = await import('@signalbox/protocol');
+  const { scheduleWarnings } = await import('@signalbox/protocol');
   if (problems.length > 0) process.exitCode = EXIT.failed;
   if (flags.json) {
     const seen = dags.map(({ name, file, definition }) => ({
       name,
       file,
       tasks: definition.tasks.length,
-      warnings: oldWordsIn(definition),
+      warnings: scheduleWarnings(definition),
     }));
     return printJson({ dags: seen, problems });
   }
@@ -25,7 +25,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags): 
     print(
       `${colours.green('ok')} ${colours.bold(plain(name))} (${count === 1 ? '1 task' : `${count} tasks`}) ${colours.dim(plain(file))}`,
     );
-    for (const text of oldWordsIn(definition)) print(warning(`${name}: ${text}`));
+    for (const text of scheduleWarnings(definition)) print(warning(`${name}: ${text}`));
   }
   printProblems(problems);
   if (dags.length + problems.length === 0) print('no dags found');

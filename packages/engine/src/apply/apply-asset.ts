@@ -1,6 +1,6 @@
 import { assets, assetsTold } from '../model/change/asset.ts';
 import type { AssetChange, StoredAsset, StoredAssetTold } from '../model/change.ts';
-import { watchUntold } from '../tables/asset/untold-assets.ts';
+import { watchUntold } from '../tables/asset/watch-untold.ts';
 import type { State } from '../tables/state.ts';
 import { applyRows } from './apply-rows.ts';
 

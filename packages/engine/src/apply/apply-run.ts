@@ -156,7 +156,11 @@ function closeRun(state: State, run: RunRow, change: RunClosing): void {
   if (!runs.has(run, ADMITTED)) enqueueReady(state, run);
   beginClosing(state, run, cancelled);
   state.agenda.runs.add(run);
-  if (!runs.has(run, ADMITTED)) forgetGoneWaiters(state, runs.versionOf(run).dag);
+  if (runs.has(run, ADMITTED)) return;
+  const { dag } = runs.versionOf(run);
+  forgetGoneWaiters(state, dag);
+  // Its entry would count as a run that waits, and hold back backfills.
+  if (dag.waitingRuns.size > 0) state.agenda.dags.add(dag);
 }
 
 /** Somebody does not want to wait for what closes the run. */

@@ -3,7 +3,7 @@ import { RESIDENT } from '../model/change/schedule.ts';
 import type { ScheduleChange, ScheduleRemoved, ScheduleSet, ZonesApplied } from '../model/change.ts';
 import { scheduleIdOf } from '../model/ids.ts';
 import { useSchedule } from '../tables/schedule/due.ts';
-import { makeSchedule } from '../tables/schedule/schedule.ts';
+import { makeSchedule, type Schedule } from '../tables/schedule/schedule.ts';
 import { watchAt, watchSchedule } from '../tables/schedule/watch-schedule.ts';
 import type { State } from '../tables/state.ts';
 
@@ -31,7 +31,7 @@ export function applySchedule(state: State, change: ScheduleChange): void {
       else watchAt(state, schedule, change.dueAt);
       useSchedule(state, schedule);
       noteNumber(state, change);
-      lookAtWaiting(state, change);
+      lookAtWaiting(state, schedule);
       return;
     }
     case 'ScheduleRemoved':
@@ -39,7 +39,7 @@ export function applySchedule(state: State, change: ScheduleChange): void {
       state.schedules.remove(known);
       state.recentlyRemoved.set(known.id, state.batchNo);
       keepDecided(state, change);
-      lookAtWaiting(state, change);
+      lookAtWaiting(state, known);
       return;
     case 'ScheduleParked':
       assert(known !== undefined, 'a schedule that is parked is in memory');
@@ -62,10 +62,12 @@ export function restoreZones({ shards }: State, { shard, version }: Pick<ZonesAp
   if (known !== undefined) known.zoneVersion = version;
 }
 
-/** Runs that waited by its policy may not have to any more (I29). */
-function lookAtWaiting(state: State, { dagId }: ScheduleSet | ScheduleRemoved): void {
+/** Runs that waited by its policy may not have to any more, and others may have to (I29). A delayed run has no policy. */
+function lookAtWaiting(state: State, { dagId, spec }: Schedule): void {
   const dag = state.dags.get(dagId);
-  if (dag !== undefined && dag.waitingRuns.size > 0) state.agenda.dags.add(dag);
+  if (dag === undefined || dag.waitingRuns.size === 0 || spec.run !== undefined) return;
+  dag.waitingRuns.lookAnew();
+  state.agenda.dags.add(dag);
 }
 
 /** A number that was given is not given again. */

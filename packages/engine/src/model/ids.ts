@@ -87,6 +87,11 @@ export function scheduleIdOf({ dagId, scheduleNo }: { dagId: DagId; scheduleNo: 
   return `${dagId}/${scheduleNo}` as ScheduleId;
 }
 
+/** Version 7 is what servers make. Callers use the others, so one is never taken for the other. */
+export function isOwnRunId(uid: string): boolean {
+  return uid[14] !== '7';
+}
+
 /**
  * Run uids are UUID v7 whose last two hex digits are the shard, and the four before them the place in a batch: so that
  * a run is found by its uid alone, and a batch sent again names the same runs.

@@ -1,7 +1,5 @@
 /** What a definition says about assets: what tasks produce, and which make runs of the dag begin. */
 import { z } from 'zod';
-import type { Problem } from '../errors.ts';
-import type { ReadGroups } from './read-groups.ts';
 
 const MAX_PRODUCED = 20;
 export const MAX_WAITED_FOR = 50;
@@ -35,30 +33,6 @@ export interface AssetTriggerShape {
 
 export function readAssets({ all, any }: z.output<typeof assetsSchema>): AssetTriggerShape {
   return all === undefined ? { mode: 'any', names: any ?? [] } : { mode: 'all', names: all };
-}
-
-interface Task {
-  readonly produces?: readonly string[] | undefined;
-}
-
-/** What would never end, or make a run per item. */
-export function checkAssets(
-  tasks: readonly Task[],
-  groups: ReadGroups,
-  triggers: readonly { readonly assets?: AssetTriggerShape }[],
-  problems: Problem[],
-): void {
-  const waitedFor = new Set(triggers.flatMap(({ assets }) => assets?.names ?? []));
-  tasks.forEach(({ produces = [] }, no) => {
-    const path = `tasks[${no}].produces`;
-    if (produces.length > 0 && groups.mapsOf(no).length > 0) {
-      problems.push({ path, message: 'is not for a task with a map: put it on a task that needs this one' });
-    }
-    const own = produces.find((name) => waitedFor.has(name));
-    if (own !== undefined) {
-      problems.push({ path, message: `names ${own}, which starts runs of this dag: it would run for ever` });
-    }
-  });
 }
 
 /** What editors show of it. */

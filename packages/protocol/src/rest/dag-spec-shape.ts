@@ -7,7 +7,7 @@ import type { BreakerShape, PoisonShape } from './breaker-fields.ts';
 import type { HookEvent } from './closing.ts';
 import type { Priority } from './common.ts';
 import type { FailurePolicy, TriggerRule } from './dag-definition.ts';
-import type { ExpectShape } from './expect-fields.ts';
+import type { ExpectShape } from './read-expect.ts';
 import type { ConditionShape } from './read-graph.ts';
 import type { GroupSpecShape } from './read-groups.ts';
 import type { OnShape } from './read-triggers.ts';

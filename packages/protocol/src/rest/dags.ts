@@ -15,7 +15,7 @@ export const deployedSchema = z.object({
   version: z.int(),
   hash: z.string(),
   changed: z.boolean(),
-  /** What still works and should be written otherwise, such as old words. Absent when there is nothing. */
+  /** What still works and should be written otherwise: old words, settings without effect. Absent when there is nothing. */
   warnings: z.array(z.string()).optional(),
 });
 export type Deployed = z.infer<typeof deployedSchema>;

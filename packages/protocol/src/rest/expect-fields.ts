@@ -1,9 +1,7 @@
 /** `expect`: events that must come by a time. One that does not is an event itself: `signalbox.event.missing`. */
 import { z } from 'zod';
-import type { Problem } from '../errors.ts';
 import { nameSchema, spanSchema } from './common.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
-import { type EventConditionShape, readWhere } from './read-triggers.ts';
 import { eventPatternSchema } from './triggers.ts';
 
 const MAX_EXPECTED = 20;
@@ -32,53 +30,7 @@ export const expectFields = {
   expect: z.union([expectSchema, z.array(expectSchema).min(1).max(MAX_EXPECTED)]).optional(),
 } as const;
 
-export interface ExpectShape {
-  readonly name: string;
-  readonly type: string;
-  readonly source?: string;
-  readonly where?: EventConditionShape;
-  readonly by?: { readonly cron: string; readonly zone: string; readonly gap: 'fire_after' };
-  readonly withinMs?: number;
-}
-
-type Expected = z.output<typeof expectSchema>;
-
-export function readExpect(
-  { expect }: { readonly expect?: Expected | readonly Expected[] | undefined },
-  problems: Problem[],
-): { readonly expect?: readonly ExpectShape[] } {
-  if (expect === undefined) return {};
-  const list = [expect].flat() as readonly Expected[];
-  const names = new Set<string>();
-  const read = list.map((one, no) => {
-    const path = Array.isArray(expect) ? `expect[${no}]` : 'expect';
-    const shape = readOne(one, path, problems);
-    if (names.has(shape.name))
-      problems.push({ path: `${path}.name`, message: `${shape.name} is the name of another one: give each its own` });
-    names.add(shape.name);
-    return shape;
-  });
-  return { expect: read };
-}
-
-function readOne(
-  { name, type, source, by, zone, within, ...one }: Expected,
-  path: string,
-  problems: Problem[],
-): ExpectShape {
-  if ((by === undefined) === (within === undefined))
-    problems.push({ path: `${path}.by`, message: 'must be given, or within: exactly one of the two' });
-  if (zone !== undefined && by === undefined) problems.push({ path: `${path}.zone`, message: 'goes with by' });
-  const where = readWhere(one.where, `${path}.where`, problems);
-  return {
-    name: name ?? type,
-    type,
-    ...(source === undefined ? {} : { source }),
-    ...(where === null ? {} : { where }),
-    ...(by === undefined ? {} : { by: { cron: by, zone: zone ?? 'UTC', gap: 'fire_after' as const } }),
-    ...(within === undefined ? {} : { withinMs: within }),
-  };
-}
+export type Expected = z.output<typeof expectSchema>;
 
 /** An expectation as it is. */
 export const expectationViewSchema = z.object({

@@ -19,12 +19,21 @@ test('a schedule requires runs of other dags, within a time or for the same wind
   });
 });
 
+test('retry looks again at its own pace', () => {
+  const requires = [{ dag: 'orders', window: 'same' }];
+  const spec = specOf({ requires, retry: { every: '10m', times: 6 }, unmet: 'fail' });
+  expect(spec.schedule).toMatchObject({ waitMs: 3_600_000, lookMs: 600_000, unmet: 'fail' });
+});
+
 test.each([
   ['both', { requires: [{ dag: 'a', window: 'same', within: '1h' }] }],
   ['neither', { requires: [{ dag: 'a' }] }],
   ['nothing', { requires: [] }],
   ['unmet alone', { unmet: 'run' }],
   ['wait alone', { wait: '1h' }],
+  ['retry alone', { retry: { every: '1m', times: 2 } }],
+  ['both', { requires: [{ dag: 'a', window: 'same' }], wait: '1h', retry: { every: '1m', times: 2 } }],
+  ['too long', { requires: [{ dag: 'a', window: 'same' }], retry: { every: '1d', times: 31 } }],
   ['another word', { requires: [{ dag: 'a', window: 'same' }], unmet: 'retry' }],
 ])('%s is refused', (_, schedule) => {
   expect(() => specOf(schedule)).toThrow(expect.objectContaining({ code: 'DAG_INVALID' }));

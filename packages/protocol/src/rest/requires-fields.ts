@@ -27,6 +27,8 @@ export const requiresFields = {
   unmet: z.enum(UNMET).optional(),
   /** How long the run waits for them. */
   wait: span('"2h"').optional(),
+  /** Look again so often, so long after one another, in place of `wait`. */
+  retry: z.strictObject({ every: span('"10m"'), times: z.int().min(1).max(1_000) }).optional(),
 };
 
 const fieldsSchema = z.object(requiresFields);
@@ -36,9 +38,10 @@ export interface RequiresShape {
   readonly requires?: readonly { readonly dag: string; readonly withinMs?: number; readonly window?: 'same' }[];
   readonly unmet?: (typeof UNMET)[number];
   readonly waitMs?: number;
+  readonly lookMs?: number;
 }
 
-export function requiresSpec({ requires, unmet, wait }: RequiresFields): RequiresShape {
+export function requiresSpec({ requires, unmet, wait, retry }: RequiresFields): RequiresShape {
   if (requires === undefined) return {};
   return {
     requires: requires.map(({ dag, within, window }) => ({
@@ -48,16 +51,21 @@ export function requiresSpec({ requires, unmet, wait }: RequiresFields): Require
     })),
     ...(unmet === undefined ? {} : { unmet }),
     ...(wait === undefined ? {} : { waitMs: wait }),
+    ...(retry === undefined ? {} : { waitMs: retry.every * retry.times, lookMs: retry.every }),
   };
 }
 
 export function checkRequires(
-  { requires, unmet, wait }: RequiresFields,
+  { requires, unmet, wait, retry }: RequiresFields,
   report: (path: string[], message: string) => void,
 ): void {
+  if (wait !== undefined && retry !== undefined) report(['retry'], 'stands beside wait: give one of the two');
+  if (retry !== undefined && retry.every * retry.times > LONGEST_MS)
+    report(['retry'], 'must not take longer than 30 days in all');
   if (requires !== undefined) return;
   if (unmet !== undefined) report(['unmet'], 'goes with requires');
   if (wait !== undefined) report(['wait'], 'goes with requires');
+  if (retry !== undefined) report(['retry'], 'goes with requires');
 }
 
 /** What editors show of it. */
@@ -78,5 +86,11 @@ export const REQUIRES_WORDS = {
     description:
       'If requires is not met after wait: skip (the run is cancelled), fail, or run (run.unmet names the dags). Default: skip.',
   },
+  'schedule.retry': {
+    description: 'In place of wait: look at requires again so often, so long after one another.',
+    examples: [{ every: '10m', times: 6 }],
+  },
+  'schedule.retry.every': { description: 'From one look to the next.', examples: ['10m'] },
+  'schedule.retry.times': { description: 'How often it looks again before unmet applies.', examples: [6] },
   'schedule.wait': { description: 'How long a run waits for requires. Default: not at all.', examples: ['2h'] },
 } as const;

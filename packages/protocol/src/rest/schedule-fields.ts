@@ -173,7 +173,7 @@ export interface ScheduleSpecShape extends TimetableSpecShape, RequiresShape {
 export function toScheduleSpec(schedule: ParsedSchedule, params: string | null = null): ScheduleSpecShape {
   const { cron, every, anchor, phase, at, start, end, limit, calendar, jitter, ...rest } = schedule;
   const { missedMaxAge, startWithin, ifRunning, runNow, params: _params, priority, ...others } = rest;
-  const { requires, unmet, wait, ...common } = others;
+  const { requires, unmet, wait, retry, ...common } = others;
   return {
     ...common,
     ...(missedMaxAge === undefined ? {} : { missedMaxAgeMs: missedMaxAge }),
@@ -182,7 +182,7 @@ export function toScheduleSpec(schedule: ParsedSchedule, params: string | null =
     ...(runNow === true ? { runNow } : {}),
     ...(params === null ? {} : { params }),
     ...(priority === undefined ? {} : { priority }),
-    ...requiresSpec({ requires, unmet, wait }),
+    ...requiresSpec({ requires, unmet, wait, retry }),
     ...(cron === undefined ? {} : { cron }),
     ...(every === undefined ? {} : { everyMs: every }),
     ...(anchor === undefined ? {} : { anchor }),

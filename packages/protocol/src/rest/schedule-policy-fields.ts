@@ -41,6 +41,7 @@ interface Policies {
   readonly requires?: Parameters<typeof checkRequires>[0]['requires'];
   readonly unmet?: Parameters<typeof checkRequires>[0]['unmet'];
   readonly wait?: number | undefined;
+  readonly retry?: Parameters<typeof checkRequires>[0]['retry'];
 }
 
 /** Settings that contradict each other. */

@@ -54,5 +54,7 @@ export const scheduleSettingsSchema = z.object({
     .optional(),
   unmet: z.enum(UNMET).optional(),
   waitMs: z.int().optional(),
+  /** With `retry`: from one look to the next. */
+  lookMs: z.int().optional(),
 });
 export type ScheduleSettings = z.infer<typeof scheduleSettingsSchema>;

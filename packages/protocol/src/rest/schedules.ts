@@ -76,7 +76,7 @@ export const schedulesCreatedSchema = z.object({
       error: problemBodySchema.nullable(),
     }),
   ),
-  /** What still works and should be written otherwise, such as old words. Absent when there is nothing. */
+  /** What still works and should be written otherwise: old words, settings without effect. Absent when there is nothing. */
   warnings: z.array(z.string()).optional(),
 });
 export type SchedulesCreated = z.infer<typeof schedulesCreatedSchema>;

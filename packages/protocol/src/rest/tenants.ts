@@ -9,7 +9,7 @@ const reasonSchema = z.string().min(1).max(500);
 const settings = {
   /** Its share of slots that several tenants wait for, in proportion to the weights of the others. */
   weight: z.number().min(0.01).max(MAX_WEIGHT).optional(),
-  /** Priority of dags that are deployed without one; null: normal. */
+  /** Priority of dags and jobs without one; null: normal. */
   defaultPriority: prioritySchema.nullable().optional(),
   /** Whether it may use the priority `critical`. */
   critical: z.boolean().optional(),

@@ -34,8 +34,9 @@ export function usesCritical(spec: DagSpec): boolean {
   return schedulesOf(spec).some(({ spec: schedule }) => schedule.priority === 'critical');
 }
 
-/** A definition that says nothing about its priority has that of its tenant. */
-export function withPriority(body: unknown, { defaultPriority }: Caller): unknown {
-  if (defaultPriority === null || typeof body !== 'object' || body === null || 'priority' in body) return body;
+/** A definition or a job that says nothing about its priority has that of its tenant. */
+export function withPriority<T>(body: T, { defaultPriority }: Caller): T {
+  if (defaultPriority === null || typeof body !== 'object' || body === null) return body;
+  if ((body as { readonly priority?: unknown }).priority !== undefined) return body;
   return { ...body, priority: PRIORITIES[defaultPriority] };
 }

@@ -2,7 +2,7 @@
  * Dead letters over REST. Each is used once, by a commit of its owner (I43). Replaying many is done in bounded requests. If
  * one is interrupted, the next continues, because replayed letters are no longer open.
  */
-import { fingerprintText, parseFingerprint, type ShardNo, shardOfUid } from '@signalbox/engine';
+import { fingerprintText, isOwnRunId, parseFingerprint, type ShardNo, shardOfUid } from '@signalbox/engine';
 import {
   type DeadLetterDetails,
   type DeadLetterGroups,
@@ -18,7 +18,7 @@ import {
   replayDeadLettersSchema,
   SignalboxError,
 } from '@signalbox/protocol';
-import { type DeadLetterCursor, type DeadLetterFilter, type DeadLetterRow, isOwnRunId } from '@signalbox/store';
+import { type DeadLetterCursor, type DeadLetterFilter, type DeadLetterRow } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso } from '../iso-instants.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';

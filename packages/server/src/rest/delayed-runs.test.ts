@@ -47,6 +47,14 @@ test('a delayed run is shown as scheduled, begins at its time and then is a run 
   expect(run.tasks.map(({ state }) => state)).toEqual(['succeeded', 'skipped']);
 });
 
+test('a delayed run is paused and resumed like any other run', async () => {
+  const { id } = await client().submit('later', { delay: '700ms', runId: '8c1f0f2e-6d0b-4b8e-9a53-0d7c6b2f4a21' });
+  expect(await client().pauseRun(id)).toEqual({ run: id, task: null, paused: true });
+  expect(await client().getRun(id)).toMatchObject({ state: 'scheduled', why: { until: null } });
+  expect(await client().resumeRun(id)).toEqual({ run: id, task: null, paused: false });
+  expect(await client().waitForRun(id)).toMatchObject({ outcome: 'succeeded' });
+});
+
 test('delayed runs are listed soonest first, page by page, and are no schedules of their dag', async () => {
   const made: string[] = [];
   for (const at of ['2031-01-01T00:00:00Z', '2030-06-01T00:00:00+02:00', '2032-01-01T00:00:00Z']) {

@@ -90,6 +90,16 @@ export async function cancelDelayedRun(
   return done ? { id, state: 'ended', outcome: 'cancelled' } : null;
 }
 
+/** False when it has begun, or there is none. */
+export function pauseDelayedRun(
+  request: FastifyRequest,
+  parts: RestParts,
+  id: string,
+  paused: boolean,
+): Promise<boolean> {
+  return askDelayedRun(request, parts, id, { kind: 'SetSchedulePaused', paused });
+}
+
 type Wish = { readonly kind: 'DeleteSchedule' } | { readonly kind: 'SetSchedulePaused'; readonly paused: boolean };
 
 /** False when it has begun, or there is none. */

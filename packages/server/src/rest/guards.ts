@@ -74,7 +74,8 @@ export async function authenticate(request: FastifyRequest, { bearers, requests 
   }
   if (operation?.installation === true) refuseOthers(caller, operation.action);
   const isRead = request.method === 'GET' || request.method === 'HEAD' || operation?.isRead === true;
-  if (caller.isSuspended && !isRead) throw new SignalboxError('TENANT_SUSPENDED', { tenant: caller.tenant });
+  const isFine = isRead || operation?.whileSuspended === true;
+  if (caller.isSuspended && !isFine) throw new SignalboxError('TENANT_SUSPENDED', { tenant: caller.tenant });
 }
 
 /** Whom the header names, or else the cookie. */

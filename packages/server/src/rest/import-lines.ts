@@ -54,6 +54,8 @@ export async function importLines<Item>(request: FastifyRequest, work: Import<It
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
     const made = createGroup(work, lines, report).finally(() => underWay.delete(made));
     underWay.add(made);
+    // Whoever waits for it below is told. Until then the body is read, and a rejection that nobody hears would end the process.
+    made.catch(() => undefined);
   };
   try {
     let group: Line<Item>[] = [];

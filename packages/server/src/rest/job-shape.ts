@@ -27,6 +27,11 @@ export interface ShapedJob {
 
 const WORK_FIELDS = ['run', 'shell', 'env', 'cwd', 'secrets', 'http', 'queue', 'retries', 'timeout'] as const;
 const LIMIT_FIELDS = ['queue', 'retries', 'timeout'] as const;
+/** What a deployed task says about each of its attempts. */
+const ATTEMPT_FIELDS = [
+  ...['runInfo', 'poison', 'memoryBytes', 'onResource'],
+  ...['queueTimeoutMs', 'stuckMs', 'totalTimeoutMs', 'softTimeoutMs'],
+] as const satisfies readonly (keyof Task)[];
 const TASK = 'job';
 const COMMAND_VARIABLE = 'SIGNALBOX_JOB_COMMAND';
 /** Params that are ours. */
@@ -110,6 +115,7 @@ async function deployedTask(
   const limits = specOf(raw, { handler: TASK, ...pick(raw, LIMIT_FIELDS) });
   const [limit] = limits.tasks as [Task];
   const copied = {
+    ...pick(found as unknown as Readonly<Record<string, unknown>>, ATTEMPT_FIELDS),
     name: found.name,
     handler: found.handler,
     queue: 'queue' in raw ? limit.queue : found.queue,

@@ -73,6 +73,13 @@ test('a recurring job is paused, resumed, cancelled and deleted', async () => {
   await expect(client().getJob(id)).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
 });
 
+test('who deletes a job is in the audit (I71)', async () => {
+  const { id } = await client().createJob({ run: 'echo gone', delay: '1d' });
+  await client().deleteJob(id);
+  const { items } = await client().listAudit({ action: 'job.delete' });
+  expect(items[0]).toMatchObject({ actor: 'token:admin', target: id, details: { what: 'echo gone' } });
+});
+
 test('a job that recurs has its runs', async () => {
   const { id } = await client().createJob({ run: 'true', every: '1s' });
   await expect.poll(async () => (await client().listJobRuns(id)).items.length, { timeout: 20_000 }).toBeGreaterThan(1);
@@ -144,6 +151,18 @@ test('a deployed task runs by itself with inputs, and keeps its code when its da
   const { id } = await client().createJob(job);
   const run = await client().waitForRun(id);
   expect([run.outcome, run.tasks[0]?.output]).toEqual(['succeeded', { day: 'monday', region: 'eu' }]);
+});
+
+test('a deployed task keeps its limits, and what it is told about the run', async () => {
+  const limits = { memory: '1GB', queueTimeout: '1h', totalTimeout: '2h', softTimeout: '1m' };
+  const task = { name: 'report', handler: 'load', inputs: { id: '${{ run.id }}' }, ...limits };
+  await rig.ask('PUT', '/v1/dags/limited', { name: 'limited', tasks: [task] });
+  const { id, dag } = await client().createJob({ task: { dag: 'limited', task: 'report' } });
+  const [deployed] = (await client().getDag('limited')).tasks;
+  expect(Object.keys(deployed?.limits ?? {})).toHaveLength(4);
+  expect((await client().getDag(dag)).tasks[0]?.limits).toEqual(deployed?.limits);
+  const run = await client().waitForRun(id);
+  expect([run.outcome, run.tasks[0]?.error ?? null, run.tasks[0]?.output]).toEqual(['succeeded', null, { id }]);
 });
 
 test.each([

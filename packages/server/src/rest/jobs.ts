@@ -33,7 +33,7 @@ import type { JobRow, NewJobRow } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso, toIsoOrNull } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
-import { guardCritical, refuseCritical } from './critical.ts';
+import { guardCritical, refuseCritical, withPriority } from './critical.ts';
 import { type DagPlace, firstShard } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -197,7 +197,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     once<JobDeleted>(request, parts, {
       target: request.params.id,
       make: async (_key, again) => {
-        const { tenantId } = callerOf(request);
+        const { tenantId, actor } = callerOf(request);
         const id = idOf(request);
         const job = await find(request).catch((error: unknown) => {
           // An earlier request with this key was cut off after it had deleted the job.
@@ -206,7 +206,8 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
         });
         if (job !== null) {
           await cancel(request, job);
-          await fromDatabase(() => queries.deleteJobRows(tenantId, [id]), request.log);
+          const by = { actor, origin: request.ip };
+          await fromDatabase(() => queries.deleteJob(tenantId, id, by), request.log);
         }
         return { id, deleted: true };
       },
@@ -229,8 +230,9 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     if (!hasEnded) answerOf(routed, 'cancelled', { run: job.id });
   }
 
-  async function wantedOf(request: FastifyRequest, job: ParsedNewJob, raw: Raw): Promise<Wanted> {
+  async function wantedOf(request: FastifyRequest, asked: ParsedNewJob, raw: Raw): Promise<Wanted> {
     const { tenantId } = callerOf(request);
+    const job = withPriority(asked, callerOf(request));
     const when = [job.at, job.delay, job.cron, job.every].filter((one) => one !== undefined).length;
     if (when > 1) throw badRequest('at', 'does not go with delay, cron or every: give one of them');
     if (job.zone !== undefined && job.cron === undefined) throw badRequest('zone', 'goes with cron');

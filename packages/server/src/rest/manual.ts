@@ -15,6 +15,7 @@ import {
 import type { RunDetails } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromIso } from '../iso-instants.ts';
+import { pauseDelayedRun } from './delayed-runs.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -101,6 +102,7 @@ export function handRoutes(app: FastifyInstance, parts: RestParts): void {
       target: task === null ? id : `${id}/${task}`,
       make: async () => {
         const { tenantId, actor } = callerOf(request);
+        if (task === null && (await pauseDelayedRun(request, parts, id, paused))) return { run: id, task, paused };
         const run = await findRun(request, parts, id);
         const taskNo = task === null ? null : numbersOf(run, [task])[0]!;
         const command = { kind: 'SetPaused', tenantId, runId: run.runId, taskNo, paused, actor } as const;

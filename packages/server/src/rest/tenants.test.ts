@@ -124,9 +124,9 @@ describe('tenants', () => {
     for (const [method, path, body] of asks) {
       expect([path, (await violet.ask(method, path, body)).status]).toEqual([path, 403]);
     }
-    const zones = async (ask: Team['ask']) => JSON.stringify((await ask('GET', '/v1/zones')).body);
-    expect(await zones(rig.ask)).toContain('europe/lisbon');
-    expect(await zones(violet.ask)).not.toContain('europe/lisbon');
+    const [ours, theirs] = [await rig.ask('GET', '/v1/zones'), await violet.ask('GET', '/v1/zones')];
+    expect(JSON.stringify(ours.body)).toContain('europe/lisbon');
+    expect(JSON.stringify(theirs.body)).not.toContain('europe/lisbon');
   });
 
   test('each change is in the audit with all that it changed (I71)', async () => {
@@ -158,7 +158,7 @@ describe('tenants', () => {
     expect(made.map(({ status }) => status)).toEqual(names.map(() => 201));
   });
 
-  test('a default priority is that of dags without one', async () => {
+  test('a default priority is that of dags and jobs without one', async () => {
     const calm = await tenant('calm', { defaultPriority: 'low' });
     for (const [name, more] of [
       ['quiet', {}],
@@ -168,6 +168,10 @@ describe('tenants', () => {
     }
     expect((await calm.ask('GET', '/v1/dags/quiet')).body).toMatchObject({ priority: 'low' });
     expect((await calm.ask('GET', '/v1/dags/loud')).body).toMatchObject({ priority: 'high' });
+    for (const more of [{}, { delay: '1h' }]) {
+      const { id } = (await calm.ask('POST', '/v1/jobs', { run: 'true', ...more })).body;
+      expect((await calm.ask('GET', `/v1/runs/${id}`)).body).toMatchObject({ priority: 'low' });
+    }
   });
 
   test('critical needs a permission, and its use is recorded', async () => {
@@ -302,12 +306,26 @@ describe('workers of the fleet', () => {
     await rig.client().suspendTenant('held');
     await eventually(async () => (await held.ask('POST', '/v1/dags/before/runs', {})).body.code === 'TENANT_SUSPENDED');
     expect((await held.ask('GET', '/v1/runs')).status).toBe(200);
+    // Who may read may sign in and out, and take rights away.
+    const { path } = (await held.ask('POST', '/v1/login-links', {})).body as unknown as { path: string };
+    const session = await fetch(`${rig.servers[0]?.url}${path}`, { redirect: 'manual' });
+    const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? '';
+    expect((await held.ask('POST', '/v1/tokens', { name: 'more', role: 'viewer' })).status).toBe(403);
+    const signedOut = await fetch(`${rig.servers[0]?.url}/v1/session/end`, {
+      method: 'POST',
+      headers: { cookie, 'sec-fetch-site': 'same-origin' },
+    });
+    expect(signedOut.status).toBe(200);
+    expect((await held.ask('POST', '/v1/tokens/nobody/revoke', {})).status).toBe(404);
+    const link = (await held.ask('POST', '/v1/login-links', {})).body as unknown as { path: string };
     const others = await run(free, 'free', task);
     await eventually(async () => (await stateOf(free, others)) === 'succeeded');
     await rig.client().resumeTenant('held');
     await eventually(async () => (await held.ask('POST', '/v1/dags/before/runs', {})).status === 201);
     await rig.client().deleteTenant('held');
     await eventually(async () => (await held.ask('GET', '/v1/runs')).status === 401);
+    const late = await fetch(`${rig.servers[0]?.url}${link.path}`, { redirect: 'manual' });
+    expect([late.status, late.headers.get('set-cookie')]).toEqual([401, null]);
   });
 
   test('what waits when a tenant is suspended waits until it is resumed', async () => {

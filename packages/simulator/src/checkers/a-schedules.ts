@@ -161,7 +161,7 @@ export function schedules(scene: Scene): Checker {
   }
 
   return {
-    invariants: ['I1', 'I2', 'I4', 'I5', 'I6', 'I7', 'I8'],
+    invariants: ['I1', 'I2', 'I4', 'I5', 'I6', 'I7', 'I8', 'I12'],
     onChange(change: Change, commit) {
       if (change.kind === 'WindowDecided') checkWindow(change, commit);
       else if (change.kind === 'ScheduleSet') checkSet(change);

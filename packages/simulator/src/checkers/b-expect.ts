@@ -11,14 +11,16 @@ const nameOf = ({ dagId, name }: Ref): string => `${dagId}/${name}`;
 export function expected(scene: Scene): Checker {
   const { world, ledger } = scene;
   const known = new Map<string, ExpectationSet>();
-  const told = new Set<string>();
+  /** The times that were told as missing, of each that is expected. */
+  const told = new Map<string, Set<number>>();
 
   function checkMissed(change: EventMissed): void {
     const what = `event ${nameOf(change)} by ${change.dueAt}`;
     const before = known.get(nameOf(change));
     if (before === undefined) return scene.fail('I6', `${what} is missing, and nobody expects it`);
-    if (told.has(what)) scene.fail('I11', `${what} is told as missing a second time`);
-    told.add(what);
+    const times = told.get(nameOf(change)) ?? new Set();
+    if (times.has(change.dueAt)) scene.fail('I11', `${what} is told as missing a second time`);
+    told.set(nameOf(change), times.add(change.dueAt));
     if (change.at < change.dueAt) scene.fail('I53', `${what} is told as missing at ${change.at}, before its time`);
     if (before.lastAt !== null && before.lastAt > change.sinceAt && before.spec.by !== undefined)
       scene.fail('I10', `${what} is told as missing, and came at ${before.lastAt}`);
@@ -37,7 +39,10 @@ export function expected(scene: Scene): Checker {
     onChange(change: Change) {
       if (change.kind === 'EventMissed') return checkMissed(change);
       if (change.kind === 'ExpectationSet') return checkSet(change);
-      if (change.kind === 'ExpectationRemoved') known.delete(nameOf(change));
+      if (change.kind !== 'ExpectationRemoved') return;
+      known.delete(nameOf(change));
+      // One that is set again later is another: it knows nothing of what was told before, also not after a clock went back.
+      told.delete(nameOf(change));
     },
     atEnd() {
       if (scene.health.wellForMs() < OVERDUE_MS) return;

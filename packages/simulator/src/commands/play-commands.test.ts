@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { playCommands } from './play-commands.ts';
 
-const FIXED_SEEDS = 60;
-/** Histories that once broke something. What broke has a scenario of its own. */
-const FOUND: readonly number[] = [];
+const FIXED_SEEDS = 20;
 
 test('one seed gives one history', () => {
   expect(playCommands(5).lines).toEqual(playCommands(5).lines);
@@ -11,7 +9,5 @@ test('one seed gives one history', () => {
 });
 
 test('nothing is broken in a fixed set of histories of the engine alone', { timeout: 300_000 }, () => {
-  for (const seed of [...FOUND, ...Array.from({ length: FIXED_SEEDS }, (_, no) => no + 1)]) {
-    expect([seed, playCommands(seed).finding]).toEqual([seed, null]);
-  }
+  for (let seed = 1; seed <= FIXED_SEEDS; seed++) expect([seed, playCommands(seed).finding]).toEqual([seed, null]);
 });

@@ -183,7 +183,7 @@ class CommandHistory {
   }
 
   #begun(effect: SendAssignment): Begun {
-    const work = effect.version.task(effect.specNo).work as SimulatedWork | undefined;
+    const work: SimulatedWork | undefined = effect.version.task(effect.specNo).work;
     return { ...this.#box.attemptOf(effect), run: effect.runUid, work };
   }
 

@@ -10,5 +10,7 @@ export function planRequires(chance: Chance, spec: DagSpec): DagSpec {
     return chance.happens(0.4) ? { dag, window: 'same' as const } : { dag, withinMs: chance.int(5_000, 60_000) };
   });
   const waitMs = chance.pick([0, 3_000, 15_000]);
-  return { ...spec, schedule: { ...spec.schedule, requires, unmet: chance.pick(UNMET_POLICIES), waitMs } };
+  const unmet = chance.pick(UNMET_POLICIES);
+  const looks = chance.happens(0.3) ? { lookMs: chance.int(1_000, 8_000) } : {};
+  return { ...spec, schedule: { ...spec.schedule, requires, unmet, waitMs, ...looks } };
 }

@@ -2,6 +2,7 @@
 import {
   type DagId,
   type Instant,
+  isOwnRunId,
   type RunUid,
   type ScheduleSpec,
   type ShardNo,
@@ -13,7 +14,7 @@ import type { Row } from '../batch.ts';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText } from '../text.ts';
-import { isOwnRunId, shardOfOwnRunId } from './own-run-ids.ts';
+import { shardOfOwnRunId } from './own-run-ids.ts';
 
 export interface DelayedRun {
   readonly shard: ShardNo;

@@ -9,6 +9,7 @@ import type { Database } from '../database.ts';
 import type { KnownDays } from '../leaf.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText, plainArray, textArray } from '../text.ts';
+import type { ChangedBy } from './audit.ts';
 import { viewRuns } from './run-list.ts';
 import type { RunView } from './run-view.ts';
 
@@ -49,6 +50,14 @@ const insertJobs = statement(
 const deleteJobs = statement(
   'delete_jobs',
   'delete from job where tenant_id = $1::integer and job_id = any ($2::uuid[])',
+);
+/** Nothing else tells who took it off the list (I71). */
+const deleteOne = statement(
+  'delete_job',
+  `
+  with gone as (delete from job where tenant_id = $1::integer and job_id = $2::uuid returning tenant_id, job_id, what)
+  insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)
+  select tenant_id, $3::text, 'job.delete', job_id::text, $4::text, 'done', json_build_object('what', what) from gone`,
 );
 const cancelJobRow = statement(
   'cancel_job',
@@ -133,6 +142,16 @@ export async function insertJobRows(
 
 export async function deleteJobRows(database: Database, tenantId: TenantId, ids: readonly string[]): Promise<void> {
   await database.one(call(deleteJobs, tenantId, textArray(ids)));
+}
+
+/** Asked for by a person or a key. */
+export async function deleteJob(
+  database: Database,
+  tenantId: TenantId,
+  id: string,
+  { actor, origin }: ChangedBy,
+): Promise<void> {
+  await database.write([call(deleteOne, tenantId, id, encodeText(actor), encodeText(origin))]);
 }
 
 export async function markJobCancelled(database: Database, tenantId: TenantId, id: string): Promise<void> {

@@ -56,6 +56,7 @@ const openWithCode = statement(
   used as (
     delete from login_code l using code c
      where l.sha256 = c.sha256 and (c.opened_by is null or exists (select 1 from maker))
+       and exists (select 1 from tenant n where n.tenant_id = l.tenant_id and n.state <> 'deleted')
     returning l.tenant_id, l.actor, l.role, l.opened_by),
   session as (
     insert into api_token (tenant_id, name, role, sha256, expires_at, created_by, opened_by, queues, slots)

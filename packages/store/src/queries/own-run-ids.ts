@@ -13,11 +13,6 @@ export interface OwnRunId {
   readonly dagId: DagId;
 }
 
-/** Version 7 is what servers make. Callers use the others, so one is never taken for the other. */
-export function isOwnRunId(uid: string): boolean {
-  return uid[14] !== '7';
-}
-
 /** By primary key. Returns nothing when the id belongs to another dag. */
 const claimId = statement(
   'claim_own_run_id',

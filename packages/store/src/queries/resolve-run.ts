@@ -1,5 +1,6 @@
 /** Finds a run by its public id. */
 import {
+  isOwnRunId,
   type RunId,
   type RunUid,
   SHARD_COUNT,
@@ -12,7 +13,7 @@ import type { Ask, Database } from '../database.ts';
 import { findRunIds } from '../fetch.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
-import { findOwnRun, isOwnRunId } from './own-run-ids.ts';
+import { findOwnRun } from './own-run-ids.ts';
 
 const selectOwner = leafStatement(
   'view_run_owner',

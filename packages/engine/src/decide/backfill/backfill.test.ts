@@ -245,6 +245,18 @@ test('at the limit of its dag it waits, and a live window goes first (I7)', () =
   expect(created(box)).toEqual([-10, -9]);
 });
 
+test('a run that waited and was cancelled holds it back no more, while others run', () => {
+  const box = daily({ schedule: every('0 0 * * *', { ifRunning: 'queue_all' }) });
+  box.advance('24h');
+  box.advance('24h');
+  expect(live(box)).toBe(2);
+  start(box, { fromAt: day(-2), toAt: day(-1) });
+  expect(created(box)).toEqual([]);
+  box.cancel(box.runIds[1]);
+  box.node.work();
+  expect(created(box)).toEqual([-2, -1]);
+});
+
 test('a window that is due when the backfill starts is left to the schedule (I1)', () => {
   const box = daily();
   // The clock leaps over midnight, and the backfill is the first thing that the owner hears of.

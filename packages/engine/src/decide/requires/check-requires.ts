@@ -48,13 +48,13 @@ export function checkRequirements(recorder: Recorder): void {
   if (!state.requires.isUsed) return;
   for (const run of state.requires.due(state.mono, LOOK)) {
     if (recorder.isFull()) return;
-    const { of, unmet: policy } = noteOf(state, run);
+    const { of, unmet: policy, lookMs = CHECK_MS } = noteOf(state, run);
     const answers = of.map((one) => recorder.requirements.get(requirementName(keyOf(state, run, one))));
     // It became due since the needs were asked: the next tick sees.
     if (answers.some((isMet) => isMet === undefined)) continue;
     const unmet = of.filter((_, i) => answers[i] === false).map(({ dag }) => dag);
     if (unmet.length > 0 && !state.requires.isOver(run, state.mono)) {
-      state.requires.lookAgain(run, state.mono, CHECK_MS);
+      state.requires.lookAgain(run, state.mono, lookMs);
       continue;
     }
     settle(recorder, run, [...new Set(unmet)], policy);

@@ -134,3 +134,13 @@ test('a run on demand does not wait', () => {
   box.feed(box.submission({ dagId: dagOf(box, 'report') }));
   expect(work(box)).toEqual(['report']);
 });
+
+test('retry looks again at its own pace, and then the policy applies', () => {
+  const box = minute(pair({ waitMs: 180_000, lookMs: 60_000, unmet: 'fail' }));
+  const [first] = runsOf(box, 'report');
+  expect(work(box)).toEqual(['load']);
+  box.advance('30s', [box.worker()]);
+  expect(work(box)).toEqual([]);
+  box.killOwner('1s').advance('40s', [box.worker()]);
+  expect(box.run(first)).toMatchObject({ admitted: true });
+});

@@ -93,8 +93,9 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
 
 /** What is required is fixed with the run: an edit of the schedule does not change it. */
 function requiresOf(spec: ScheduleSpec, now: Instant): NonNullable<NewRun['requires']> | null {
-  const { requires: of, unmet = 'skip', waitMs = 0 } = spec;
-  return of === undefined || of.length === 0 ? null : { of, unmet, until: (now + waitMs) as Instant };
+  const { requires: of, unmet = 'skip', waitMs = 0, lookMs } = spec;
+  if (of === undefined || of.length === 0) return null;
+  return { of, unmet, until: (now + waitMs) as Instant, ...(lookMs === undefined ? {} : { lookMs }) };
 }
 
 interface NewWindowRun

@@ -2,7 +2,7 @@ import { type Answer, refuse } from '../../model/answer.ts';
 import type { SubmitRuns } from '../../model/command.ts';
 import type { DagSpec } from '../../model/dag/spec.ts';
 import { untilFaultText } from '../../model/dag/until.ts';
-import { MAX_SCHEDULE_NO, nextRunId, type RunId, uidOfItem, type VersionNo } from '../../model/ids.ts';
+import { isOwnRunId, MAX_SCHEDULE_NO, nextRunId, type RunId, uidOfItem, type VersionNo } from '../../model/ids.ts';
 import { keyName } from '../../model/key-name.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { Version } from '../../tables/dag/dag.ts';
@@ -44,6 +44,7 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (fault !== null) return refuse('UNTIL_INVALID', fault);
   const refusedTime = refuseTimes(recorder, dag, command);
   if (refusedTime !== null) return refusedTime;
+  if (isNameTaken(recorder, command)) return refuse('IDEMPOTENCY_CONFLICT', command.uid);
   if (command.window !== undefined) return submitWindow(recorder, dag, command, command.window);
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
@@ -94,6 +95,12 @@ function refuseTimes(recorder: Recorder, dag: Dag, { items }: SubmitRuns): Answe
   }
   if (delayed === 0 || nextDelayedNo(dag) + delayed - 1 <= MAX_SCHEDULE_NO) return null;
   return refuse('TOO_MANY_SCHEDULES', String(MAX_SCHEDULE_NO));
+}
+
+/** A schedule of the dag has the id that the caller chose for a delayed run, which would have it as its name. */
+function isNameTaken({ state }: Recorder, { dagId, uid, items }: SubmitRuns): boolean {
+  if (items[0]?.at === undefined || !isOwnRunId(uid)) return false;
+  return state.schedules.named(dagId, uid) !== undefined;
 }
 
 /** Why a run can't go up to the task that one of the items names; null when all can. */

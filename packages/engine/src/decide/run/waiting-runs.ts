@@ -5,39 +5,43 @@ import type { Dag } from '../../tables/dag/dag.ts';
 import { waitersFor } from '../../tables/past/past.ts';
 import { ADMITTED, BACKFILL, OPEN } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
-import { isIdle } from '../past/check-past.ts';
+import { isIdle as isRunIdle } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
 import { windowOf } from './window-uid.ts';
 
-/** One look for runs that may be admitted passes over no more than this many that must wait for others. */
-const HELD_PASSED = 100;
+/** How many of the waiting runs are looked at for one that others wait for, and how many such are admitted in one step. */
+const LOOKED_AT = 100;
+const MOST_SWAPS = 100;
 const FIRST = 1 as ScheduleNo;
 
-/** The oldest run that waits. Entries of runs that are gone are dropped on the way. */
-export function oldestWaiting({ runs }: State, dag: Dag): RunId | undefined {
-  for (let runId = dag.waitingRuns.peek(); runId !== undefined; runId = dag.waitingRuns.peek()) {
+/** The oldest run that waits: of all of them, or of those that may run beside others. Entries of runs that are gone are dropped on the way. */
+export function oldestWaiting({ runs }: State, { waitingRuns }: Dag, ofAll = true): RunId | undefined {
+  for (let runId = waitingRuns.peek(ofAll); runId !== undefined; runId = waitingRuns.peek(ofAll)) {
     const run = runs.find(runId);
     if (run >= 0 && runs.phase[run] === OPEN && !runs.has(run, ADMITTED)) return runId;
-    dag.waitingRuns.pop();
+    waitingRuns.pop(ofAll);
   }
   return undefined;
 }
 
-/** Oldest first. A run that must wait for all others lets those pass that need not. */
+/** Oldest first. A run that must wait for all others lets those pass that need not; each is passed once. */
 export function admitWaiting(recorder: Recorder, dag: Dag): void {
   const { state } = recorder;
-  const held: RunId[] = [];
-  while (dag.hasRoomForRun() && !recorder.isFull() && held.length < HELD_PASSED) {
-    const runId = oldestWaiting(state, dag);
+  if (oldestWaiting(state, dag) === undefined) return;
+  while (dag.hasRoomForRun() && !recorder.isFull()) {
+    const isIdle = dag.activeRuns === 0;
+    const runId = oldestWaiting(state, dag, isIdle);
     if (runId === undefined) break;
-    dag.waitingRuns.pop();
-    if (dag.activeRuns > 0 && mustWait(state, state.runs.find(runId))) held.push(runId);
-    else recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
+    if (!isIdle && mustWait(state, state.runs.find(runId))) {
+      dag.waitingRuns.keepApart();
+      continue;
+    }
+    dag.waitingRuns.pop(isIdle);
+    recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
   }
-  for (const runId of held) dag.waitingRuns.push(runId);
   if (!state.past.isUsed) return;
   // Whoever was given a place may do nothing but wait for one that has none.
-  for (let swaps = 0; swaps < HELD_PASSED && !recorder.isFull() && makeRoom(recorder, dag); swaps++);
+  for (let swaps = 0; swaps < MOST_SWAPS && !recorder.isFull() && makeRoom(recorder, dag); swaps++);
 }
 
 /**
@@ -48,9 +52,11 @@ export function admitWaiting(recorder: Recorder, dag: Dag): void {
 function makeRoom(recorder: Recorder, dag: Dag): boolean {
   const { state } = recorder;
   const { maxActiveRuns } = dag.current.spec;
-  for (const runId of dag.waitingRuns.first(HELD_PASSED)) {
+  for (const runId of dag.waitingRuns.first(LOOKED_AT)) {
     const run = state.runs.find(runId);
     if (run < 0 || state.runs.phase[run] !== OPEN || state.runs.has(run, ADMITTED)) continue;
+    // Nobody waits for nearly each of them: that is found out first.
+    if (waitersFor(state, run) === undefined) continue;
     const mostBeside = mustWait(state, run) ? 0 : (maxActiveRuns ?? Number.POSITIVE_INFINITY) - 1;
     const tooMany = dag.activeRuns - mostBeside;
     if (tooMany <= 0) continue;
@@ -69,7 +75,7 @@ function idleBehind(state: State, run: RunRow, most: number): readonly RunRow[] 
   const stack = [run];
   for (let one = stack.pop(); one !== undefined && found.size < most; one = stack.pop()) {
     for (const waiter of waitersFor(state, one) ?? []) {
-      if (found.size === most || found.has(waiter) || !isIdle(state, waiter)) continue;
+      if (found.size === most || found.has(waiter) || !isRunIdle(state, waiter)) continue;
       found.add(waiter);
       stack.push(waiter);
     }

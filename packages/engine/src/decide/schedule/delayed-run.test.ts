@@ -199,6 +199,22 @@ describe('asked for again', () => {
     expect(box.submit(later)).toMatchObject({ ok: false, code: 'RUN_TIME_INVALID' });
   });
 
+  test.each(['in memory', 'only stored'])(
+    'an id that a schedule of the dag has as its name, %s, is refused',
+    (where) => {
+      const box = boxOf();
+      const uid = '8c1f0f2e-6d0b-4b8e-9a53-0d7c6b2f4a11' as RunUid;
+      box.createSchedules({ [uid]: every('0 0 1 1 *') });
+      if (where === 'only stored') box.killOwner().advance('1m');
+      const command = { uid, items: [{ params: null, priority: null, at: MINUTES_10 }] };
+      const key = { key: `run ${uid}`, bodyHash: 'b' };
+      expect(box.feed(box.submission({ ...command, key }))).toMatchObject({ ok: false, code: 'IDEMPOTENCY_CONFLICT' });
+      expect(waiting(box)).toEqual([uid]);
+      // A run of now is no schedule.
+      expect(box.feed(box.submission({ uid, key }))).toMatchObject({ ok: true, uid });
+    },
+  );
+
   test('a batch may have runs of now and of later', () => {
     const box = boxOf();
     const command = box.submission({

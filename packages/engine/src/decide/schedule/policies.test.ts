@@ -113,6 +113,17 @@ describe('windows that come while the dag has active runs (I7)', () => {
     expect(active(box)).toEqual([2, 1]);
   });
 
+  test('also by very many of them (I29, I47)', () => {
+    const box = minutely({ ifRunning: 'queue_all' });
+    box.advance('150m');
+    expect(active(box)).toEqual([1, 149]);
+    box.submit();
+    expect(active(box)).toEqual([2, 149]);
+    box.killOwner();
+    box.submit();
+    expect(active(box)).toEqual([3, 149]);
+  });
+
   test.each(['skip', 'queue_one', 'queue_all', 'cancel_running'] as const)(
     '%s: one that somebody triggers waits until the others have ended, and has its run',
     (ifRunning) => {

@@ -18,6 +18,8 @@ export interface RequirementPolicy {
   readonly unmet?: UnmetPolicy;
   /** How long a run waits for them; not at all unless told. */
   readonly waitMs?: number;
+  /** How long after one look the next is; a few seconds unless told. */
+  readonly lookMs?: number;
 }
 
 /** What a run waits for, as it was when its window fired. */
@@ -26,4 +28,5 @@ export interface RequiresNote {
   readonly unmet: UnmetPolicy;
   /** Then the policy applies. */
   readonly until: Instant;
+  readonly lookMs?: number;
 }

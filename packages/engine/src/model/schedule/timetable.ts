@@ -41,7 +41,7 @@ const EVERY_LIMIT_MS = 3_660 * 86_400_000;
 const JITTER_LIMIT_MS = 86_400_000;
 const LIMIT_LIMIT = 1_000_000_000;
 /** 1970 to 2199, the years that expressions know. */
-export const LAST_INSTANT = 7_258_118_400_000;
+const LAST_INSTANT = 7_258_118_400_000;
 
 /** `seed` names the schedule: it decides where an `H` falls and how jitter is drawn. Needs no zone data. */
 export function compileTimetable(spec: TimetableSpec, seed: string): CompiledTimetable {

@@ -1,8 +1,7 @@
 /** Assets of which not all dags that wait for them have heard, and when they are told again. */
-import { assets, assetsTold } from '../../model/change/asset.ts';
+import { assets } from '../../model/change/asset.ts';
 import type { ShardNo } from '../../model/ids.ts';
 import { type KeyOf, keyTextOf } from '../../model/table/define-table.ts';
-import type { State } from '../state.ts';
 
 export type AssetRef = KeyOf<typeof assets>;
 
@@ -51,11 +50,4 @@ export class UntoldAssets {
     }
     return found;
   }
-}
-
-/** Told at the next tick, unless all have heard of it. */
-export function watchUntold(state: State, ref: AssetRef): void {
-  const no = state.rows.get(assets, ref)?.no ?? 0;
-  if (no > (state.rows.get(assetsTold, ref)?.no ?? 0)) state.untold.watch(ref, state.mono);
-  else state.untold.remove(ref);
 }

@@ -3,11 +3,11 @@ import { type AddedTask, growSpec, roomOf } from '../../model/dag/added.ts';
 import { Graph } from '../../model/dag/graph.ts';
 import type { DagSpec, TaskSpec } from '../../model/dag/spec.ts';
 import { limitSpec } from '../../model/dag/until.ts';
-import type { DagId, QueueName, RunId, ShardNo, TaskNo, TenantId, VersionNo } from '../../model/ids.ts';
+import type { DagId, QueueName, ShardNo, TaskNo, TenantId, VersionNo } from '../../model/ids.ts';
 import { hasClaimTimers, keepsNotes } from '../../model/task/notes.ts';
 import type { Breaker } from '../breaker/breaker.ts';
 import type { Lane } from '../queue/lane.ts';
-import { NumberHeap } from '../timer/number-heap.ts';
+import { WaitingRuns } from './waiting-runs.ts';
 
 /** More names than this of one version are not remembered; a graph of each is kept. */
 const MAX_LIMITED = 16;
@@ -136,8 +136,7 @@ export class Dag {
   liveChildren = 0;
   /** Running attempts (I44). */
   runningTasks = 0;
-  /** Runs that wait to be admitted, oldest first; entries may be out of date. */
-  readonly waitingRuns = new NumberHeap<RunId>();
+  readonly waitingRuns = new WaitingRuns();
   /** The last batch that changed it: not forgotten before that one is settled. */
   touchedIn = 0;
   /** Its own breaker, while that holds or lets go: its lanes step aside as at a limit (I47). */

@@ -21,6 +21,8 @@ export interface Operation {
   readonly query?: z.ZodObject;
   /** A POST that stores nothing: what it asks about needs a body. */
   readonly isRead?: true;
+  /** Also for a suspended tenant: who may read may sign in and out, and take rights away. */
+  readonly whileSuspended?: true;
   /** A schema for JSON; `bytes` for what goes as it is; `lines` for one JSON value per line, of the schema `line`. */
   readonly body?: z.ZodType | 'bytes' | 'lines';
   readonly line?: z.ZodType;

@@ -57,7 +57,7 @@ export function TenantDialog({ tenant, onClose }: TenantDialogProps) {
       {tenant === undefined && (
         <p className="small soft">
           Then make a token for its first admin:{' '}
-          <code>signalbox tokens create --tenant {name || 'NAME'} --role admin</code>
+          <code>signalbox tokens create admin --role admin --tenant {name || 'NAME'}</code>
         </p>
       )}
     </FormDialog>
