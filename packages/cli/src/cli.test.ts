@@ -78,7 +78,7 @@ test('an example is deployed, run, shown and listed', async () => {
   const file = join(examples, 'hello.json');
   expect(await json('deploy', file, '--dry-run')).toMatchObject({ dags: [{ name: 'hello', result: 'new' }] });
   expect(await json('deploy', file)).toEqual({
-    dags: [{ name: 'hello', file, version: 1, result: 'new' }],
+    dags: [{ name: 'hello', file, version: 1, result: 'new', warnings: [] }],
     problems: [],
   });
   expect(await json('deploy', file, '--dry-run')).toMatchObject({ dags: [{ result: 'unchanged', version: 1 }] });
