@@ -53,6 +53,14 @@ test.each([
       unmet: 'fail',
     },
   ],
+  [
+    {
+      ...{ fires: '', cron: '0 6 * * *', ...PLAIN, ifRunning: 'allow', unmet: 'fail' },
+      ...{ waitMs: 3_600_000, lookMs: 600_000, jitterMs: 0 },
+      requires: [{ dag: 'rates', window: 'same' }],
+    },
+    { requires: [{ dag: 'rates', window: 'same' }], retry: { every: '10m', times: 6 }, unmet: 'fail', jitter: '0ms' },
+  ],
 ] as const)('a schedule that was read back means the same: %j', (settings, expected) => {
   const read = readSchedule(formOf(settings as unknown as ScheduleSettings));
   expect(read).toEqual({ body: expect.objectContaining(expected) });
@@ -65,6 +73,11 @@ test.each([
   [{ limit: 'many' }, { limit: 'must be a whole number' }],
   [{ params: '[1]' }, { params: 'must be a JSON object' }],
   [{ requires: 'orders' }, { requires: '"orders" must be such as "orders within 6h" or "rates same window"' }],
+  [{ requires: 'rates same window', retryEvery: '10m' }, { retryTimes: 'must be a whole number from 1' }],
+  [
+    { requires: 'rates same window', wait: '1h', retryEvery: '10m', retryTimes: '6' },
+    { retryTimes: 'goes without a time to wait: empty one of the two' },
+  ],
 ] as const)('%j is refused with %j', (change, faults) => {
   expect(readSchedule({ ...NEW_SCHEDULE, ...change })).toEqual({ faults });
 });

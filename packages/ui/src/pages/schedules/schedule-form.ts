@@ -35,6 +35,9 @@ export interface ScheduleForm {
   /** One a line: `orders within 6h`, `rates same window`. */
   readonly requires: string;
   readonly wait: string;
+  /** In place of `wait`: how far apart they are looked at again, and how often. */
+  readonly retryEvery: string;
+  readonly retryTimes: string;
   readonly unmet: NonNullable<ScheduleSettings['unmet']>;
 }
 
@@ -65,6 +68,8 @@ export const NEW_SCHEDULE: ScheduleForm = {
   priority: '',
   requires: '',
   wait: '',
+  retryEvery: '',
+  retryTimes: '',
   unmet: 'skip',
 };
 
@@ -124,6 +129,9 @@ export function readSchedule(form: ScheduleForm): ReadSchedule {
     ...requirementsOf(form, (fault) => {
       faults.requires = fault;
     }),
+    ...retryOf(form, (fault) => {
+      faults.retryTimes = fault;
+    }),
   };
   return Object.keys(faults).length > 0 ? { faults } : { body };
 }
@@ -137,6 +145,18 @@ function requirementsOf({ requires, wait, unmet }: ScheduleForm, report: (fault:
     return within === undefined ? { dag, window: 'same' } : { dag, within };
   });
   return { requires: read, ...(wait.trim() === '' ? {} : { wait: wait.trim() }), unmet };
+}
+
+function retryOf(
+  { requires, wait, retryEvery, retryTimes }: ScheduleForm,
+  report: (fault: string) => void,
+): { retry?: { every: string; times: number } } {
+  if (lines(requires).length === 0 || (retryEvery.trim() === '' && retryTimes.trim() === '')) return {};
+  const times = Number(retryTimes);
+  if (wait.trim() !== '') report('goes without a time to wait: empty one of the two');
+  else if (retryEvery.trim() === '') report('needs how far apart');
+  else if (!Number.isInteger(times) || times < 1) report('must be a whole number from 1');
+  return { retry: { every: retryEvery.trim(), times } };
 }
 
 type Requirement = NonNullable<ScheduleSettings['requires']>[number];
@@ -212,7 +232,13 @@ export function formOf(settings: ScheduleSettings): ScheduleForm {
     params: settings.params === undefined ? '' : JSON.stringify(settings.params, null, 2),
     priority: settings.priority ?? '',
     requires: (settings.requires ?? []).map(requirementText).join('\n'),
-    wait: spanText(settings.waitMs),
+    ...waitingOf(settings),
     unmet: settings.unmet ?? 'skip',
   };
+}
+
+/** Looking again every so often is stored with the time that it takes in all. */
+function waitingOf({ waitMs, lookMs }: ScheduleSettings): Pick<ScheduleForm, 'wait' | 'retryEvery' | 'retryTimes'> {
+  if (lookMs === undefined) return { wait: spanText(waitMs), retryEvery: '', retryTimes: '' };
+  return { wait: '', retryEvery: spanText(lookMs), retryTimes: String(Math.round((waitMs ?? lookMs) / lookMs)) };
 }

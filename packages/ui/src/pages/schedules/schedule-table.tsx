@@ -128,7 +128,11 @@ function Row({ schedule, withDag, isChosen, onChoose }: RowProps) {
 const UNMET = { skip: 'else the run is cancelled', fail: 'else the run fails', run: 'else it runs anyway' } as const;
 
 /** Which DAGs must have succeeded, each with a link. */
-function Requires({ schedule: { requires = [], waitMs, unmet = 'skip' } }: { readonly schedule: ListedSchedule }) {
+function Requires({
+  schedule: { requires = [], waitMs, lookMs, unmet = 'skip' },
+}: {
+  readonly schedule: ListedSchedule;
+}) {
   return (
     <div className="small soft">
       Requires{' '}
@@ -140,6 +144,7 @@ function Requires({ schedule: { requires = [], waitMs, unmet = 'skip' } }: { rea
         </span>
       ))}
       ; {waitMs === undefined ? '' : `waits up to ${span(waitMs)}, `}
+      {lookMs === undefined ? '' : `looks every ${span(lookMs)}, `}
       {UNMET[unmet]}.
     </div>
   );
