@@ -13,6 +13,11 @@ export function useSession(): SessionView | undefined {
   return useQuery(sessionQuery).data;
 }
 
+/** Storage and the like are told only to the tenant that runs the installation. */
+export function useIsInstallation(): boolean {
+  return useSession()?.installation === true;
+}
+
 interface Rights {
   /** May start, stop and change runs. */
   readonly mayOperate: boolean;

@@ -25,6 +25,7 @@ import {
   storageQuery,
   workersQuery,
 } from '../../api/queries.ts';
+import { useIsInstallation } from '../../api/session.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
 import { count, plural } from '../../parts/format.ts';
 import { Ago, Time, useNow } from '../../parts/now.tsx';
@@ -59,11 +60,12 @@ export function HomePage() {
   const queues = useQuery(queuesQuery()).data?.items ?? [];
   const delays = useQuery(delaysQuery()).data;
   const stats = useQuery(statsQuery({ by: 'hour', steps: 24 })).data;
+  const storage = useQuery({ ...storageQuery(), enabled: useIsInstallation() }).data;
   const attention = attentionOf({
     now,
     queues,
     open: open.data?.items ?? [],
-    storage: useQuery(storageQuery()).data,
+    storage,
     databaseTrouble: databaseTroubleIn(nodes.error),
     letters: letters.data,
     breakers: useQuery(breakersQuery()).data,

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { auditQuery, nodesQuery, storageQuery } from '../../api/queries.ts';
-import { useRights, useSession } from '../../api/session.tsx';
+import { useIsInstallation, useRights, useSession } from '../../api/session.tsx';
 import { actorName, bytes } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
@@ -13,6 +13,7 @@ const SHARDS = 64;
 export function SystemPage() {
   const session = useSession();
   const { isAdmin } = useRights();
+  const isInstallation = useIsInstallation();
   return (
     <Page
       title="System"
@@ -24,7 +25,7 @@ export function SystemPage() {
       }
     >
       <Servers />
-      <StorageCard />
+      {isInstallation && <StorageCard />}
       <Zones />
       {isAdmin ? (
         <>

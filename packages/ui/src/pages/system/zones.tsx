@@ -4,13 +4,15 @@ import { useQuery } from '@tanstack/react-query';
 import { ChangeButton } from '../../actions/change.tsx';
 import { post } from '../../api/client.ts';
 import { zonesQuery } from '../../api/queries.ts';
+import { useIsInstallation } from '../../api/session.tsx';
 import { Card, Loaded } from '../../parts/page.tsx';
 import { useToasts } from '../../parts/toasts.tsx';
 
 export function Zones() {
   const zones = useQuery(zonesQuery());
+  const isInstallation = useIsInstallation();
   return (
-    <Card title="Time zones" side={<Upgrade zones={zones.data} />}>
+    <Card title="Time zones" side={isInstallation && <Upgrade zones={zones.data} />}>
       <Loaded query={zones}>
         {({ version, nodes, zones: used }) => (
           <div className="stack tight">
