@@ -4,9 +4,8 @@ import { type ChangeOf, defineChange, notTold } from './define.ts';
 import { f } from './fields.ts';
 import type { RunNote } from './run.ts';
 
-/** It is known which window the tasks of the run wait for, or fewer of them still do. */
-const pastChecked = defineChange('PastChecked', {
-  no: 80,
+/** What both kinds of check do: they replace the notes of the run. */
+const checked = {
   since: 6,
   group: 'notes',
   fields: {
@@ -15,28 +14,17 @@ const pastChecked = defineChange('PastChecked', {
     notes: f.text(),
     at: f.instant,
   },
-  rows({ runId, notes }, { runNotes }: PastRows) {
+  rows({ runId, notes }: RunNote, { runNotes }: PastRows) {
     runNotes.set(runId, { runId, notes });
   },
   event: notTold,
-});
+} as const;
 
-/** What the window of the run requires was met, or its time is over: the run waits for it no more. */
-const requirementsChecked = defineChange('RequirementsChecked', {
-  no: 82,
-  since: 6,
-  group: 'notes',
-  fields: {
-    runId: f.run,
-    /** As in `PastChecked`; with `unmet` where something was not met. */
-    notes: f.text(),
-    at: f.instant,
-  },
-  rows({ runId, notes }, { runNotes }: PastRows) {
-    runNotes.set(runId, { runId, notes });
-  },
-  event: notTold,
-});
+/** It is known which window the tasks of the run wait for, or fewer of them still do. */
+const pastChecked = defineChange('PastChecked', { no: 80, ...checked });
+
+/** What the window of the run requires was met, or its time is over; the notes have `unmet` where something was not met. */
+const requirementsChecked = defineChange('RequirementsChecked', { no: 82, ...checked });
 
 /**
  * The run does nothing but wait for another one, which waits for a place among the active runs of the dag: it gives up its own,
