@@ -141,14 +141,17 @@ test('what the journal no longer has is a refusal, not a hole (I59)', async () =
   for (let i = 0; i < 3; i++) await clientOf(0).submit('old');
   await rig.sql('delete from journal');
   await clientOf(0).submit('old');
-  const late = clientOf(0).followEvents({ after: cursor, dag: 'old' })[Symbol.asyncIterator]().next();
+  // The other servers may have read for somebody else what was removed since, and would share it.
+  const { url } = await rig.addServer();
+  const client = createClient({ url, token: rig.token });
+  const late = client.followEvents({ after: cursor, dag: 'old' })[Symbol.asyncIterator]().next();
   await expect(late).rejects.toMatchObject({ code: 'EVENTS_EXPIRED' });
   // Other shards may have gone on since, and what they did is told first.
   const readOn = async () => {
-    for (let page = 0, after = cursor; page < 20; page++) ({ cursor: after } = await clientOf(0).listEvents({ after }));
+    for (let page = 0, after = cursor; page < 20; page++) ({ cursor: after } = await client.listEvents({ after }));
   };
   await expect(readOn()).rejects.toMatchObject({ code: 'EVENTS_EXPIRED' });
-  await expect(clientOf(0).listEvents({ after: 'AQ' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
+  await expect(client.listEvents({ after: 'AQ' })).rejects.toMatchObject({ code: 'BAD_REQUEST' });
 });
 
 test('a stream says where its reader is before anything happened', async () => {
