@@ -1,22 +1,14 @@
 /** How states look and read: a word, a tone and a shape each, so that nobody needs colours to tell them apart. */
-import { TASK_STATE_LOOKS, TASK_STATES_BY_RANK, TERMINAL_TASK_STATES } from '@signalbox/protocol/words';
+import {
+  TASK_STATE_LOOKS,
+  TASK_STATES_BY_RANK,
+  type TaskStateLook,
+  TERMINAL_TASK_STATES,
+} from '@signalbox/protocol/words';
 
-export type Tone = 'ok' | 'bad' | 'busy' | 'warn' | 'idle' | 'odd';
-export type Shape =
-  | 'check'
-  | 'cross'
-  | 'ring'
-  | 'again'
-  | 'hollow'
-  | 'dotted'
-  | 'pause'
-  | 'arrow'
-  | 'triangle'
-  | 'slash'
-  | 'minus'
-  | 'stack'
-  | 'half'
-  | 'diamond';
+export type Tone = TaskStateLook['tone'];
+/** Those of task states, and those that only runs, maps and workers have. */
+export type Shape = TaskStateLook['shape'] | 'minus' | 'half' | 'diamond';
 
 export interface Look {
   readonly word: string;
