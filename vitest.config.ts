@@ -15,5 +15,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // One second is the default: a page of a browser on a busy machine takes longer than that.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

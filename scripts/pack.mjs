@@ -70,7 +70,9 @@ const IMPORTS = [
 const importsOf = (text) => IMPORTS.flatMap((form) => Array.from(text.matchAll(form), ([, target]) => target));
 
 /** The files of the build that are reached from the entries, by their path in the package. */
-function reachedFrom(entries, folder, { name, dependencies = {} }) {
+function reachedFrom(entries, folder, { name, dependencies = {}, peerDependencies = {} }) {
+  // Optional engines are peers: users install them beside it, and only who uses one loads it.
+  const known = { ...dependencies, ...peerDependencies };
   const reached = new Set();
   const missing = [];
   const open = [...entries];
@@ -82,7 +84,7 @@ function reachedFrom(entries, folder, { name, dependencies = {} }) {
     for (const target of importsOf(read(join(folder, file)))) {
       if (target.includes('${')) continue; // in a text that the program writes somewhere
       if (!target.startsWith('.')) {
-        const isThere = isBuiltin(target) || packageOf(target) === name || packageOf(target) in dependencies;
+        const isThere = isBuiltin(target) || packageOf(target) === name || packageOf(target) in known;
         // Types of other packages, such as @types/pg, are looked at in this repository only.
         if (!isThere && !isType) missing.push(`${file} imports ${target}`);
         continue;

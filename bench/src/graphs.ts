@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { type Cluster, until } from '@signalbox/e2e';
 import type { DagDefinition } from '@signalbox/sdk';
+import { cpuSince, readCpu } from './cpu.ts';
 import { type Figure, quantile } from './figure.ts';
-import { runEnded, wideDefinition } from './throughput.ts';
+import { cpuDetails, runEnded, wideDefinition } from './throughput.ts';
 
 type Tasks = DagDefinition['tasks'];
 const TIMES = 3;
@@ -46,6 +47,7 @@ async function measure(
   const times: number[] = [];
   const waits: number[] = [];
   let peak = 0;
+  const before = readCpu(cluster);
   // A chain takes its length in round trips: once is enough.
   for (let i = 0; i < (name.startsWith('deep') ? 1 : TIMES); i++) {
     const began = performance.now();
@@ -67,6 +69,7 @@ async function measure(
     unit: 's',
     details: {
       'µs/task': (ms * 1_000) / count,
+      ...cpuDetails(cpuSince(cluster, before), count * times.length, 'task'),
       'server MiB': peak / 2 ** 20,
       ...(isMap ? { 'another run p50 ms': quantile(waits, 0.5), 'p99 ms': quantile(waits, 0.99) } : {}),
     },

@@ -14,19 +14,52 @@ import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
 import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
+import { comparedWith, readRecorded, record } from './recorded.ts';
+import { againstRaw, medianOf } from './repeat.ts';
 import { bulkRegistration, dueAtOnce, nextTimes, registered, spreadOverAnHour } from './schedules/index.ts';
 import { storm } from './storm.ts';
 import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
 import { webUi } from './ui.ts';
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string' },
-    json: { type: 'string' },
-    profile: { type: 'string' },
-    quick: { type: 'boolean', default: false },
-  },
-});
+const HELP = `npm run bench -- [options]
+
+  --only PART     one part: see bench/README.md
+  --quick         a tenth of the size, the main parts only; nothing fails for it
+  --times N       measures each part N times: medians, with the least and the most
+  --record        keeps the result, for later ones to be compared with (bench/recorded.json)
+  --json FILE     writes the figures there
+  --profile DIR   takes CPU profiles of all processes
+`;
+
+function options() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        only: { type: 'string' },
+        json: { type: 'string' },
+        profile: { type: 'string' },
+        times: { type: 'string', default: '1' },
+        quick: { type: 'boolean', default: false },
+        record: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    const times = Number(values.times);
+    if (!Number.isInteger(times) || times < 1) throw new Error(`--times is "${values.times}": give a whole number.`);
+    return { ...values, times };
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${HELP}`);
+    process.exit(2);
+  }
+}
+
+const values = options();
+if (values.help) {
+  console.log(HELP);
+  process.exit(0);
+}
+/** Beside both `src` and `dist`. */
+const RECORDED = fileURLToPath(new URL('../recorded.json', import.meta.url));
 if (values.profile !== undefined) profileInto(values.profile);
 const scale = values.quick ? 0.1 : 1;
 const WORKER = fileURLToPath(new URL('bench-worker.js', import.meta.url));
@@ -89,12 +122,22 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
 };
 
+/** Within two minutes. */
+const QUICK_PARTS = ['throughput', 'children', 'raw', 'latency'];
 const figures: Figure[] = [];
 for (const name of chosen()) {
-  console.error(`measuring ${name} …`);
-  figures.push(...((await parts[name]?.()) ?? []));
+  const runs: Figure[][] = [];
+  for (let time = 1; time <= values.times; time++) {
+    console.error(`measuring ${name}${values.times === 1 ? '' : ` (${time} of ${values.times})`} …`);
+    runs.push((await parts[name]?.()) ?? []);
+  }
+  figures.push(...medianOf(runs));
 }
-console.log(tableOf(figures));
+figures.push(...againstRaw(figures));
+const size = values.quick ? 'quick' : 'full';
+const recorded = readRecorded(RECORDED, size);
+console.log(tableOf(figures, (figure) => comparedWith(recorded, figure)));
+if (values.record) record(RECORDED, size, figures);
 const json = jsonOf(figures);
 if (values.json !== undefined) writeFileSync(values.json, `${json}\n`);
 else console.log(`\n${json}`);
@@ -107,7 +150,7 @@ if (missed.length > 0) {
 
 function chosen(): readonly string[] {
   try {
-    return chooseParts(Object.keys(parts), values.only);
+    return chooseParts(Object.keys(parts), values.only, values.quick ? QUICK_PARTS : Object.keys(parts));
   } catch (error) {
     console.error((error as Error).message);
     process.exit(2);

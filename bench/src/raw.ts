@@ -31,7 +31,7 @@ export async function rawCommits(tasks: number, group: number): Promise<Figure[]
     await migrate(url);
     const store = await openPostgresStore({ url });
     const nodeId = randomUUID() as NodeId;
-    await store.registerNode({ nodeId, peerAddress: '', gatewayAddress: '', dataAddress: '' });
+    await store.registerNode({ nodeId, peerAddress: '', gatewayAddress: '', dataAddress: '', version: '' });
     const [taken] = await store.takeShards({
       nodeId,
       shards: [{ shard, seenEpoch: 0 as never }],

@@ -21,7 +21,14 @@ const CLONE = fileURLToPath(new URL('../..', import.meta.url));
 const ENDLESS_S = 5;
 
 /** How many blocks of each guide cannot be run here. One more is a decision: change the number with the block. */
-const NOT_RUN = { 'access.md': 1, 'production.md': 6, 'schedules.md': 1, 'several-servers.md': 2, 'triggers.md': 1 };
+const NOT_RUN = {
+  'access.md': 1,
+  'autoscaling.md': 2,
+  'production.md': 6,
+  'schedules.md': 1,
+  'several-servers.md': 2,
+  'triggers.md': 2,
+};
 
 const blocks = await readBlocks();
 const ran = new Set<Block>();

@@ -10,6 +10,12 @@ interface Runs {
 type Opened = readonly [name: string, path: (runs: Runs) => string, open: (page: Page) => Promise<unknown>];
 
 const press = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click();
+/** Once somebody listens. */
+const strike = async (page: Page, key: string) => {
+  await page.locator('main h1').waitFor();
+  await page.keyboard.press(key);
+  await page.locator('dialog[open]').waitFor();
+};
 const choose = async (page: Page, item: string) => {
   await press(page, 'More actions');
   await page.getByRole('menuitem', { name: item }).click();
@@ -20,8 +26,8 @@ const dag =
     `/dags/${name}?tab=${tab}`;
 
 export const DIALOGS: readonly Opened[] = [
-  ['palette', () => '/', (page) => page.keyboard.press('Control+k')],
-  ['help', () => '/', (page) => page.keyboard.press('?')],
+  ['palette', () => '/', (page) => strike(page, 'Control+k')],
+  ['help', () => '/', (page) => strike(page, '?')],
   ['trigger', dag('runs'), (page) => press(page, /^Trigger/)],
   ['schedule', dag('schedules'), (page) => press(page, 'New schedule …')],
   [
@@ -40,6 +46,14 @@ export const DIALOGS: readonly Opened[] = [
   ['tenant', () => '/tenants', (page) => press(page, 'New tenant …')],
   ['suspend', () => '/tenants', (page) => press(page, 'Suspend team-shop')],
   ['replay', () => '/dead-letters', (page) => press(page, /^Replay/)],
+  ['clear-runs', dag('runs'), (page) => press(page, 'Rerun failed tasks …')],
+  ['cancel-runs', () => '/runs?dag=search-index', (page) => press(page, 'Cancel runs …')],
+  ['scale-in', () => '/queues', (page) => press(page, 'Scale in default')],
+  ['callback-secret', () => '/callbacks', (page) => press(page, 'Show the secret …')],
+  ['limit', () => '/limits', (page) => press(page, 'New limit …')],
+  ['freeze', () => '/limits', (page) => press(page, 'Freeze …')],
+  ['holders', () => '/limits', (page) => press(page, 'Who has slots of queue:default')],
+  ['settings', () => '/system', (page) => press(page, 'Change the settings')],
   ['token', () => '/system', (page) => press(page, 'New token …')],
   ['run-menu', ({ failed }) => `/runs/${failed}`, (page) => press(page, 'More actions')],
   ['rerun', ({ failed }) => `/runs/${failed}`, (page) => press(page, /Rerun from failed/)],

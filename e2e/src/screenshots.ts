@@ -1,16 +1,19 @@
 /**
  * `npm run screenshots`: pictures of the web UI for the documents, from a real server with a day's small work. Into `docs/images`.
- * `npm run screenshots -- --all <folder>`: every page and dialog, light, dark and on a phone, for whoever changes how pages look.
+ * `npm run screenshots -- --all <folder>`: every page and dialog, light, dark and on a phone, without data, with little and with a lot, for
+ * whoever changes how pages look. `--only <pattern>`: those whose file name it matches.
  */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { eventually, type Rig } from '@signalbox/server/testing';
 import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { DIALOGS, NIGHTLY } from './screenshot-dialogs.ts';
-import { type SignedIn, startUiRig } from './ui-rig.ts';
+import { SIDEBAR_PAGES } from './ui-pages.ts';
+import { type SignedIn, startUiRig, type UiRig } from './ui-rig.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 
@@ -18,6 +21,7 @@ interface Context {
   readonly params: { readonly day?: string; readonly bad?: boolean } | null;
   readonly attempt: number;
   readonly signal: AbortSignal;
+  readonly progress: (fraction: number, note: string) => void;
   readonly log: { info(text: string, fields?: object): void; warn(text: string): void };
 }
 
@@ -42,12 +46,35 @@ const HANDLERS = {
     await pause(200);
     if (params?.bad === true) throw new Error('duplicate key value violates unique constraint "orders_pkey"');
   },
+  bad: ({ params }: Context) => {
+    const { no } = params as unknown as { readonly no: number };
+    throw new Error(
+      `relation "partner_${'abcdefgh'[no % 8]}_orders_of_the_day" does not exist, though it was there yesterday`,
+    );
+  },
   /** Until the worker stops. */
-  long: ({ signal }: Context) =>
-    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+  long: ({ signal, progress }: Context) => {
+    progress(0.62, '18,450 of 29,800 pages');
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  },
+  /** Some of many fail. */
+  page: async ({ attempt }: Context) => {
+    await pause(20);
+    if (Math.random() < 0.06 && attempt === 1) throw new Error('503 Service Unavailable');
+  },
+  lean: () => {
+    throw new Error('connect ECONNREFUSED 10.0.7.3:443');
+  },
 };
 
-async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
+interface Seeded {
+  readonly failed: string;
+  readonly running: string;
+  /** With a map, of which some items failed. */
+  readonly crawl: string;
+}
+
+async function seed(rig: Rig, folder: string): Promise<Seeded> {
   await rig.addWorker(HANDLERS as never, { name: 'etl-1' });
   await rig.addWorker(HANDLERS as never, { name: 'etl-2', queues: ['default', 'reports'] });
   const task = (name: string, handler: string, ...needs: string[]) => ({ name, handler, needs });
@@ -59,6 +86,14 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
     tags: ['warehouse', 'nightly'],
     owner: 'team-data',
     schedule: { cron: '0 2 * * *', zone: 'Europe/Berlin' },
+    params: {
+      type: 'object',
+      properties: {
+        day: { type: 'string', format: 'date', default: '2026-11-16', description: 'The day that is loaded.' },
+        bad: { type: 'boolean', default: false, description: 'Loads a row twice, to try what happens then.' },
+        source: { enum: ['shop', 'partners', 'both'], default: 'both' },
+      },
+    },
     tasks: [
       task('extract_orders', 'extract'),
       task('extract_customers', 'step'),
@@ -71,7 +106,10 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
       task('notify', 'step', 'load'),
     ],
   };
-  await deploy({ ...nightly, tasks: nightly.tasks.slice(0, -1) });
+  const earlier = nightly.tasks
+    .slice(0, -1)
+    .map((one) => ('retries' in one ? { ...one, retries: { maxAttempts: 2 } } : one));
+  await deploy({ ...nightly, tasks: earlier });
   await deploy(nightly);
   const small = (name: string, cron: string, description: string, tags: readonly string[], handler = 'step') =>
     deploy({
@@ -100,9 +138,11 @@ async function seed(rig: Rig): Promise<{ failed: string; running: string }> {
   await seedPast(rig);
   await seedTime(rig);
   await seedJobs(rig);
+  await seedSources(rig, folder);
+  const crawl = await seedTrouble(rig);
   const running = await submit('search-index');
   await pause(500);
-  return { failed, running };
+  return { failed, running, crawl };
 }
 
 /** Schedules beside the deployed ones, a trigger with its webhook, a backfill that has ended and one that goes on. */
@@ -111,7 +151,8 @@ async function seedTime(rig: Rig): Promise<void> {
   const workdays = { weekdays: ['MON', 'TUE', 'WED', 'THU', 'FRI'], exclude: ['12-24', '12-25'] };
   await create({ name: 'noon-refresh', cron: '0 12 * * *', zone: 'Europe/Berlin', calendar: workdays, jitter: '5m' });
   await create({
-    ...{ name: 'with-rates', cron: '15 3 * * *', zone: 'Europe/Berlin', wait: '2h', unmet: 'run' },
+    ...{ name: 'with-rates', cron: '15 3 * * *', zone: 'Europe/Berlin', unmet: 'run' },
+    retry: { every: '20m', times: 6 },
     requires: [
       { dag: 'currency-rates', within: '6h' },
       { dag: 'search-index', window: 'same' },
@@ -143,6 +184,59 @@ async function seedTime(rig: Rig): Promise<void> {
   await fill(NIGHTLY, { from: day(9), to: day(2) });
   await eventually(async () => (await rig.ask('GET', '/v1/backfills')).body.items[0]?.state === 'ended', 60_000);
   await fill('search-index', { from: day(40), maxActive: 2 });
+}
+
+/** A breaker that is open, a map of which some items failed, and a call that nobody answers. */
+async function seedTrouble(rig: Rig): Promise<string> {
+  const submit = (dag: string, params = {}) => rig.ask('POST', `/v1/dags/${dag}/runs`, { params });
+  await rig.ask('PUT', '/v1/dags/crawl-shop', {
+    name: 'crawl-shop',
+    description: 'Reads all pages of the shop.',
+    tags: ['shop'],
+    owner: 'team-shop',
+    callbackUrl: 'http://127.0.0.1:9/crawled',
+    tasks: [
+      { name: 'page', handler: 'page', map: '${{ params.pages }}' },
+      { name: 'merge', handler: 'step', needs: ['page'], rule: 'all_done' },
+    ],
+  });
+  const { body } = await submit('crawl-shop', { pages: Array.from({ length: 240 }, (_, no) => `/p/${no}`) });
+  const breaker = { share: 0.5, minimum: 2, pause: '1h', maxPause: '1h' };
+  await rig.ask('PUT', '/v1/dags/sync-crm', {
+    name: 'sync-crm',
+    description: 'Sends new customers to the CRM.',
+    tags: ['billing'],
+    owner: 'team-money',
+    breaker,
+    tasks: [{ name: 'push', handler: 'lean' }],
+  });
+  for (let run = 0; run < 4; run++) await submit('sync-crm');
+  await eventually(async () => (await rig.ask('GET', '/v1/breakers')).body.items.length > 0, 60_000);
+  await eventually(async () => (await rig.ask('GET', `/v1/runs/${body.id}`)).body.state === 'ended', 60_000);
+  return body.id;
+}
+
+/** Events that must come by a time, one of which has not, and files in a watched folder. */
+async function seedSources(rig: Rig, folder: string): Promise<void> {
+  await rig.ask('PUT', '/v1/dags/daily-close', {
+    name: 'daily-close',
+    description: 'Closes the books of a day.',
+    tags: ['billing'],
+    owner: 'team-money',
+    expect: [
+      { name: 'bank-statement', type: 'bank.statement', source: '/bank/*', by: '0 6 * * 1-5', zone: 'Europe/Berlin' },
+      { type: 'heartbeat.shop', within: '1s' },
+      { type: 'order.paid', where: 'event.data.total > 0', within: '2h' },
+    ],
+    tasks: [{ name: 'close', handler: 'step' }],
+  });
+  await rig.ask('POST', '/v1/events', {
+    ...{ specversion: '1.0', id: 'statement-1', source: '/bank/eu', type: 'bank.statement', data: {} },
+  });
+  const paid = { specversion: '1.0', id: 'paid-1', source: '/shop/eu', type: 'order.paid', data: { total: 12, id: 7 } };
+  await rig.ask('POST', '/v1/events', paid);
+  for (const file of ['orders-2026-11-16.csv', 'orders-2026-11-17.csv'])
+    await writeFile(join(folder, file), 'id;total');
 }
 
 /** Jobs of each kind and state, and two tenants beside the first. */
@@ -182,21 +276,47 @@ async function seedJobs(rig: Rig): Promise<void> {
   await rig.ask('POST', '/v1/tenants', { name: 'team-shop', weight: 3, critical: false });
   await rig.ask('POST', '/v1/tenants', { name: 'team-lab', weight: 0.5, defaultPriority: 'low', critical: false });
   await rig.ask('POST', '/v1/tenants/team-lab/suspend', { reason: 'a loop of submissions' });
+  await seedLimits(rig);
+}
+
+/** A pool that is full, caps, and a frozen queue. */
+async function seedLimits(rig: Rig): Promise<void> {
+  await rig.ask('PUT', '/v1/limits/pool:warehouse', { slots: 1 });
+  await rig.ask('PUT', '/v1/limits/queue:default', { slots: 200 });
+  await rig.ask('PUT', '/v1/limits/tenant:team-shop', { slots: 40 });
+  await rig.ask('PUT', '/v1/freezes/queue:gpu', { reason: 'new drivers are installed' });
+  const pool = { name: 'warehouse', slots: 2 };
+  await rig.ask('PUT', '/v1/dags/refresh-views', {
+    name: 'refresh-views',
+    tasks: [{ name: 'refresh', handler: 'step', pool }],
+  });
+  await rig.ask('POST', '/v1/dags/refresh-views/runs/batch', { runs: Array.from({ length: 3 }, () => ({})) });
 }
 
 /** A server that has just started has no past: the sums of a night job of four months. */
 async function seedPast({ databaseUrl }: Rig): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  await client.query(
-    `insert into run_rollup (shard, dag_id, hour, outcome, bucket, runs)
-     select d.shard, d.dag_id, (extract(epoch from now()) / 3600)::integer - 24 * day, case when day % 17 = 5 then 1 else 0 end,
+  try {
+    await client.query(
+      `insert into run_rollup (shard, dag_id, hour, outcome, bucket, runs)
+     select d.shard, d.dag_id, floor(extract(epoch from now()) / 3600)::integer - 24 * day, case when day % 17 = 5 then 1 else 0 end,
          74 + (3 * sin(day / 5.0))::integer + part, 4 - part
        from dag d, generate_series(1, 120) day, generate_series(0, 3) part
       where d.name = $1 and day % 7 <> 3`,
-    [NIGHTLY],
-  );
-  await client.end();
+      [NIGHTLY],
+    );
+    // The last day of the dags that run often.
+    await client.query(
+      `insert into run_rollup (shard, dag_id, hour, outcome, bucket, runs)
+     select d.shard, d.dag_id, floor(extract(epoch from now()) / 3600)::integer - back, case when part = 3 then 1 else 0 end,
+         60 + part, case when part = 3 then (case when back in (4, 5, 13) then 2 else 0 end) else 3 + ((back * 7 + part) % 5) end
+       from dag d, generate_series(1, 23) back, generate_series(0, 3) part
+      where d.name in ('invoice-mails', 'currency-rates') and (part <> 3 or back in (4, 5, 13))`,
+    );
+  } finally {
+    await client.end();
+  }
 }
 
 const WIDE = 'wide-import';
@@ -214,6 +334,33 @@ async function seedMuch(rig: Rig): Promise<string> {
       tasks: [{ name: 'only', handler: 'step' }],
     });
   }
+  const many = Array.from({ length: 40 }, (_, no) => no);
+  for (const no of many) {
+    const name = `import-of-partner-number-${no}-with-a-rather-long-name`;
+    await rig.ask('POST', `/v1/dags/${name}/schedules`, {
+      name: `every-night-of-region-${no % 7}`,
+      cron: `${no} 2 * * *`,
+    });
+    await rig.ask('POST', '/v1/jobs', {
+      run: `psql -c 'vacuum analyze partner_${no}' --host database-${no}.internal.example.com --port 5432`,
+      name: `vacuum the tables of partner number ${no}, which are many`,
+      cron: `${no} 4 * * *`,
+      tags: ['database', 'partner', `region-${no % 7}`],
+      owner: `team-${no % 5}`,
+    });
+    await rig.ask('POST', '/v1/tenants', {
+      name: `team-of-partner-number-${no}-with-a-long-name`,
+      weight: 1 + (no % 4),
+    });
+    await rig.ask(
+      'POST',
+      `/v1/assets/${encodeURIComponent(`warehouse/partners/number-${no}/orders-of-the-day`)}/materialize`,
+      {},
+    );
+    await rig.ask('POST', '/v1/tokens', { name: `deployer-of-partner-${no}`, role: 'operator' });
+    await rig.ask('PUT', `/v1/dags/fails-${no}`, { name: `fails-${no}`, tasks: [{ name: 'load', handler: 'bad' }] });
+    await rig.ask('POST', `/v1/dags/fails-${no}/runs`, { params: { no } });
+  }
   const groups = Array.from({ length: 12 }, (_, no) => ({ name: `region_${no}` }));
   const tasks = groups.flatMap(({ name: group }, no) =>
     Array.from({ length: 50 }, (_, at) => ({
@@ -229,6 +376,10 @@ async function seedMuch(rig: Rig): Promise<string> {
   return body.id;
 }
 
+const { values } = parseArgs({ options: { all: { type: 'string' }, only: { type: 'string' } } });
+const only = values.only === undefined ? null : new RegExp(values.only);
+const isWanted = (path: string): boolean => only === null || only.test(basename(path));
+
 async function shoot(page: Page, path: string): Promise<void> {
   await eventually(async () => (await page.locator('.loading').count()) === 0);
   await pause(600); // Charts and fonts are drawn.
@@ -236,7 +387,7 @@ async function shoot(page: Page, path: string): Promise<void> {
 }
 
 /** What is in the documents: `docs/images/<name>.png`. */
-async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<void> {
+async function shootForDocs({ page, go }: SignedIn, { failed, crawl }: Seeded): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const pages: readonly (readonly [string, string])[] = [
     ['home', '/'],
@@ -246,6 +397,7 @@ async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<voi
     ['history', `/dags/${NIGHTLY}?tab=history`],
     ['gantt', `/runs/${failed}?tab=gantt`],
     ['task', `/runs/${failed}/tasks/extract_orders`],
+    ['items', `/runs/${crawl}/tasks/page?items=failed`],
     ['dead-letters', '/dead-letters'],
     ['schedules', `/dags/${NIGHTLY}?tab=schedules`],
     ['backfills', '/backfills'],
@@ -257,18 +409,31 @@ async function shootForDocs({ page, go }: SignedIn, failed: string): Promise<voi
     ['jobs', '/jobs'],
     ['assets', '/assets'],
     ['breakers', '/breakers'],
+    ['callbacks', '/callbacks'],
     ['workers', '/workers'],
     ['queues', '/queues'],
+    ['limits', '/limits'],
     ['events', '/events?from=start'],
     ['tenants', '/tenants'],
+    ['sources', '/sources'],
     ['system', '/system'],
   ];
   for (const [name, path] of pages) {
+    if (!isWanted(`${name}.png`)) continue;
     // Its charts are below one another.
     await page.setViewportSize({ width: 1200, height: name === 'history' ? 1120 : 720 });
     await go(path);
     await shoot(page, join(FOLDER, `${name}.png`));
   }
+  if (isWanted('trigger.png')) {
+    await go(`/dags/${NIGHTLY}`);
+    await page
+      .getByRole('button', { name: /^Trigger/ })
+      .first()
+      .click();
+    await shoot(page, join(FOLDER, 'trigger.png'));
+  }
+  if (!isWanted('run-dark.png')) return;
   await page.emulateMedia({ colorScheme: 'dark' });
   await go(`/runs/${failed}`);
   await shoot(page, join(FOLDER, 'run-dark.png'));
@@ -278,50 +443,86 @@ const LOOKS = [
   { name: 'light', colorScheme: 'light', width: 1280, height: 860 },
   { name: 'dark', colorScheme: 'dark', width: 1280, height: 860 },
   { name: 'phone', colorScheme: 'light', width: 390, height: 844 },
+  { name: 'phone-dark', colorScheme: 'dark', width: 390, height: 844 },
 ] as const;
 
-async function shootAll(
-  { page, go }: SignedIn,
-  { failed, running, wide }: { readonly failed: string; readonly running: string; readonly wide: string },
-  folder: string,
-): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const ofDag = [
-    'runs',
-    'grid',
-    'graph',
-    'history',
-    'schedules',
-    'triggers',
-    'backfills',
-    'versions',
-    'code',
-    'settings',
-  ];
-  const ofRun = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
+interface Shots {
+  readonly folder: string;
+  /** In front of the names of the files. */
+  readonly kind: string;
+  readonly pages: readonly string[];
+  readonly looks?: readonly (typeof LOOKS)[number]['name'][];
+  /** Ids that are not to be in the names of files. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+async function shootPages({ page, go }: SignedIn, { folder, kind, pages, looks, names = {} }: Shots): Promise<void> {
+  for (const { name, colorScheme, width, height } of LOOKS) {
+    if (looks !== undefined && !looks.includes(name)) continue;
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    for (const path of pages) {
+      const plain = Object.entries(names).reduce((text, [id, word]) => text.replace(id, word), path);
+      const file = plain.replaceAll(/[^a-z]+/g, '-').replaceAll(/^-|-$/g, '') || 'home';
+      const picture = join(folder, `${kind}.${file}.${name}.png`);
+      if (!isWanted(picture)) continue;
+      await go(path);
+      await shoot(page, picture);
+    }
+  }
+}
+
+const OF_DAG = [
+  'runs',
+  'grid',
+  'graph',
+  'history',
+  'schedules',
+  'triggers',
+  'backfills',
+  'versions',
+  'code',
+  'settings',
+];
+const OF_RUN = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
+
+async function shootLittle(visitor: SignedIn, folder: string, { failed, running, crawl }: Seeded): Promise<void> {
   const pages = [
-    ...[
-      '/',
-      '/dags',
-      '/runs',
-      '/schedules',
-      '/backfills',
-      '/jobs',
-      '/tenants',
-      '/assets',
-      '/dags/ship-orders?tab=triggers',
-      '/dead-letters',
-      '/breakers',
-      '/workers',
-      '/queues',
-      '/events?from=start',
-      '/system',
-    ],
-    ...ofDag.map((tab) => `/dags/${NIGHTLY}?tab=${tab}`),
-    ...ofRun.map((tab) => `/runs/${failed}?tab=${tab}`),
+    ...SIDEBAR_PAGES,
+    '/dags/ship-orders?tab=triggers',
+    '/dags/daily-close?tab=triggers',
+    ...OF_DAG.map((tab) => `/dags/${NIGHTLY}?tab=${tab}`),
+    ...OF_RUN.map((tab) => `/runs/${failed}?tab=${tab}`),
     `/runs/${failed}/tasks/load`,
     `/runs/${failed}/tasks/extract_orders`,
-    `/dags?q=partner`,
+    `/runs/${failed}/tasks/extract_payments?attempt=1&times=on`,
+    `/runs/${running}/tasks/send`,
+    `/runs/${crawl}`,
+    `/runs/${crawl}/tasks/page`,
+    `/runs/${crawl}/tasks/page?items=failed`,
+    '/runs?dag=sync-crm',
+    '/nowhere',
+  ];
+  const names = { [failed]: 'run', [running]: 'running', [crawl]: 'crawl' };
+  await shootPages(visitor, { folder, kind: 'little', pages, names });
+  const { page, go } = visitor;
+  for (const { name, colorScheme, width, height } of LOOKS) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    for (const [dialog, path, open] of DIALOGS) {
+      const picture = join(folder, `dialog.${dialog}.${name}.png`);
+      if (!isWanted(picture)) continue;
+      await go(path({ failed, running }));
+      await open(page);
+      await shoot(page, picture);
+    }
+  }
+}
+
+async function shootMuch(visitor: SignedIn, folder: string, wide: string): Promise<void> {
+  const pages = [
+    ...SIDEBAR_PAGES,
+    '/dags?q=partner',
     `/dags/${WIDE}?tab=grid`,
     `/runs/${wide}`,
     `/runs/${wide}?groups=folded`,
@@ -329,33 +530,32 @@ async function shootAll(
     `/runs/${wide}?tab=gantt`,
     `/runs/${wide}?tab=log&fold=on`,
   ];
-  for (const { name, colorScheme, width, height } of LOOKS) {
-    await page.setViewportSize({ width, height });
-    await page.emulateMedia({ colorScheme });
-    for (const path of pages) {
-      await go(path);
-      const file = path
-        .replace(failed, 'run')
-        .replace(wide, 'wide')
-        .replaceAll(/[^a-z]+/g, '-')
-        .replaceAll(/^-|-$/g, '');
-      await shoot(page, join(folder, `${file || 'home'}.${name}.png`));
-    }
-    for (const [dialog, path, open] of DIALOGS) {
-      await go(path({ failed, running }));
-      await open(page);
-      await shoot(page, join(folder, `dialog-${dialog}.${name}.png`));
-    }
-  }
+  await shootPages(visitor, { folder, kind: 'much', pages, looks: ['light', 'phone'], names: { [wide]: 'wide' } });
 }
 
-const { values } = parseArgs({ options: { all: { type: 'string' } } });
-const ui = await startUiRig();
+/** What somebody of a tenant sees that does not run the installation. */
+async function shootOther(ui: UiRig, folder: string): Promise<void> {
+  const { body } = await ui.rig.ask('POST', '/v1/tokens', { name: 'shop', role: 'admin', tenant: 'team-shop' });
+  const visitor = await ui.signIn('admin', (body as unknown as { token: string }).token);
+  const pages = ['/system', '/sources', '/queues', '/tenants'];
+  await shootPages(visitor, { folder, kind: 'other', pages, looks: ['light', 'phone-dark'] });
+}
+
+const watched = await mkdtemp(join(tmpdir(), 'orders-'));
+const ui = await startUiRig({ SIGNALBOX_WATCH_FOLDERS: `orders=${watched}` });
 try {
-  const seeded = await seed(ui.rig);
   const visitor = await ui.signIn();
-  if (values.all === undefined) await shootForDocs(visitor, seeded.failed);
-  else await shootAll(visitor, { ...seeded, wide: await seedMuch(ui.rig) }, values.all);
+  const { all: folder } = values;
+  if (folder === undefined) {
+    await shootForDocs(visitor, await seed(ui.rig, watched));
+  } else {
+    await mkdir(folder, { recursive: true });
+    await shootPages(visitor, { folder, kind: 'empty', pages: SIDEBAR_PAGES, looks: ['light', 'phone'] });
+    await shootLittle(visitor, folder, await seed(ui.rig, watched));
+    await shootOther(ui, folder);
+    if (only === null || values.only?.includes('much')) await shootMuch(visitor, folder, await seedMuch(ui.rig));
+  }
 } finally {
   await ui.stop();
+  await rm(watched, { recursive: true, force: true });
 }

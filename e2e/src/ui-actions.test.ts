@@ -137,8 +137,8 @@ describe.skipIf(chromium === null)('the web UI', () => {
     });
     await go(`/runs/${await ended('given', { params: { day: 'monday' } })}/tasks/shell`);
     const input = page.locator('section.card').filter({ has: page.getByRole('heading', { name: 'Input' }) });
-    await input.getByText('"monday"', { exact: true }).waitFor();
-    await input.getByText('"day": "monday"').waitFor();
+    await input.locator('pre', { hasText: /^"monday"$/ }).waitFor();
+    await input.locator('pre', { hasText: '"day": "monday"' }).waitFor();
     await input.getByText('<img src=x').waitFor();
     await page.getByText('512 MiB').waitFor();
   });

@@ -1,7 +1,20 @@
-/** The web UI in a real browser, fourth part: jobs, tenants, what schedules and tasks require, and dark pages. */
+/** The web UI in a real browser, fourth part: jobs, tenants, assets, sources of events, settings, and dark pages. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { eventually } from '@signalbox/server/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, outsideOfPhone, type SignedIn, seriousFindings, startUiRig, type UiRig } from './ui-rig.ts';
+import {
+  chromium,
+  findingsInDark,
+  findingsInDialog,
+  openWhole,
+  outsideOfPhone,
+  type SignedIn,
+  seriousFindings,
+  startUiRig,
+  type UiRig,
+} from './ui-rig.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1">\u202ekcab';
 const VIEWER = 'Your role is viewer: it may look, but not change anything.';
@@ -9,9 +22,11 @@ const VIEWER = 'Your role is viewer: it may look, but not change anything.';
 describe.skipIf(chromium === null)('the web UI', () => {
   let ui: UiRig;
   let admin: SignedIn;
+  let folder: string;
 
   beforeAll(async () => {
-    ui = await startUiRig();
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-ui-'));
+    ui = await startUiRig({ SIGNALBOX_WATCH_FOLDERS: `orders=${folder}` });
     await ui.rig.addWorker({ echo: ({ params }: { params: unknown }) => params });
     const tasks = [{ name: 'only', handler: 'echo' }];
     await ui.rig.ask('PUT', '/v1/dags/orders', { name: 'orders', tasks });
@@ -22,7 +37,10 @@ describe.skipIf(chromium === null)('the web UI', () => {
     admin = await ui.signIn();
   }, 120_000);
 
-  afterAll(() => ui?.stop());
+  afterAll(async () => {
+    await ui?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
 
   const dialog = () => admin.page.getByRole('dialog');
   const press = (name: string) => admin.page.getByRole('button', { name, exact: true }).click();
@@ -142,6 +160,47 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await row('team-a').getByText('active').waitFor();
   });
 
+  test('limits are set, changed and removed, what is frozen is thawed, and what waits says for what', async () => {
+    const { page, go } = admin;
+    await go('/');
+    await page.getByRole('link', { name: 'Limits', exact: true }).click();
+    await page.getByText('No limits over several DAGs.').waitFor();
+    const limit = () => page.locator('tbody tr').filter({ has: page.getByText('pool:database', { exact: true }) });
+    await press('New limit …');
+    await dialog().getByLabel('Name', { exact: true }).fill('database');
+    await dialog().getByLabel('Slots').fill('many');
+    await dialog().getByText('must be a whole number, 0 or more').waitFor();
+    await dialog().getByLabel('Slots').fill('0');
+    await confirm('Set the limit');
+    await limit().getByText('It has no slots').waitFor();
+    await ui.rig.ask('PUT', '/v1/dags/import', {
+      name: 'import',
+      tasks: [{ name: 'load', handler: 'echo', pool: { name: 'database', slots: 1 } }],
+    });
+    const { body } = await ui.rig.ask('POST', '/v1/dags/import/runs', {});
+    await page.getByText('Give it more: signalbox limits set pool:database <slots>').waitFor();
+    await press('Change pool:database');
+    await dialog().getByLabel('Slots').fill('2');
+    await confirm('Save');
+    await limit().getByText('of 2').waitFor();
+    await eventually(async () => (await ui.rig.ask('GET', `/v1/runs/${body.id}`)).body.state === 'ended');
+    await press('Who has slots of pool:database');
+    await dialog().getByText('No task has a slot.').waitFor();
+    await dialog().getByLabel('Close').click();
+
+    await press('Freeze …');
+    await dialog().getByLabel('What').selectOption('a queue');
+    await dialog().getByLabel('Name', { exact: true }).fill('gpu');
+    await dialog().getByLabel('Reason').fill('new drivers');
+    await confirm('Freeze');
+    await row('queue:gpu').getByText('new drivers').waitFor();
+    await press('Thaw queue:gpu');
+    await page.getByText('Nothing is frozen.').waitFor();
+    await press('Remove pool:database');
+    await confirm('Remove the limit');
+    await page.getByText('No limits over several DAGs.').waitFor();
+  });
+
   test('assets show who produced them and who waits for them, and are declared fresh', async () => {
     const { page, go } = admin;
     await go('/assets');
@@ -152,6 +211,11 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await deploy('refresh', { on: { assets: { all: ['sales'] } } });
     await row('sales').getByText('never').waitFor();
     await row('sales').getByRole('link', { name: 'refresh' }).waitFor();
+    await page.getByLabel('Search assets').fill('NOTHING');
+    await page.getByText('No asset matches.').waitFor();
+    await page.getByLabel('Search assets').fill('ALE');
+    await row('sales').getByText('never').waitFor();
+    await page.waitForURL(/q=ALE/);
     await press('Declare fresh: sales');
     await page.getByText('sales is fresh.').waitFor();
     const made = async () => (await ui.rig.ask('GET', '/v1/runs?dag=refresh')).body.items;
@@ -162,6 +226,102 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await go(`/runs/${(await made())[0]?.id}`);
     await page.getByText('Because of').getByRole('link', { name: 'sales' }).click();
     await page.getByRole('navigation', { name: 'Where you are' }).getByText('load').waitFor();
+  });
+
+  test('expected events show what is missing, and watched folders their last file', async () => {
+    const { page, go } = admin;
+    await go('/sources');
+    await page.getByText('No DAG expects events.').waitFor();
+    await row(folder).getByText('none since the server started').waitFor();
+    const tasks = [{ name: 'only', handler: 'echo' }];
+    const expected = [
+      { name: 'rates', type: 'rates.arrived', source: '/bank/*', by: '0 6 * * *', zone: 'Europe/Berlin' },
+      { type: 'orders.arrived', within: '1s' },
+    ];
+    await ui.rig.ask('PUT', '/v1/dags/daily', { name: 'daily', expect: expected, tasks });
+    await row('rates').getByText('by every day at 06:00').waitFor();
+    await row('rates').getByText('in time').waitFor();
+    await row('rates').getByText('rates.arrived, from /bank/*').waitFor();
+    await row('orders.arrived').getByText('missing').waitFor();
+    await row('orders.arrived').getByText('never').waitFor();
+    // Missing ones are first.
+    expect(await page.locator('tbody tr').first().textContent()).toContain('orders.arrived');
+    const event = { specversion: '1.0', id: '1', source: '/bank/eu', type: 'rates.arrived', data: {} };
+    await ui.rig.ask('POST', '/v1/events', event);
+    await row('rates').getByText('never').waitFor({ state: 'detached' });
+    await writeFile(join(folder, 'monday.csv'), 'a;b');
+    await row(folder).getByText('monday.csv').waitFor();
+    await row('rates').getByRole('link', { name: 'daily' }).click();
+    await page.waitForURL(/\/dags\/daily\?tab=triggers$/);
+    await row('orders.arrived').getByText('within 1 s of the last one').waitFor();
+  });
+
+  test('the settings of the cluster are changed on the system page', async () => {
+    const { page, go } = admin;
+    await go('/system');
+    await page.getByText('Default jitter of schedules none').waitFor();
+    await press('Change the settings');
+    await dialog().getByLabel('Jitter').fill('5');
+    await confirm('Save');
+    await dialog().getByRole('alert').getByText('must have a unit').waitFor();
+    expect(admin.complaints.splice(0)).toEqual([expect.stringMatching(/400 .*\/v1\/settings$/)]);
+    await dialog().getByLabel('Jitter').fill('5m');
+    await confirm('Save');
+    await page.getByText('Default jitter of schedules up to 5 min').waitFor();
+    await page.getByRole('row').filter({ hasText: 'settings' }).first().waitFor();
+    await press('Change the settings');
+    expect(await dialog().getByLabel('Jitter').inputValue()).toBe('5m');
+    await dialog().getByLabel('Jitter').fill('0');
+    await confirm('Save');
+    await page.getByText('Default jitter of schedules none').waitFor();
+  });
+
+  test('servers and workers show their versions, and servers that differ are told of', async () => {
+    const { page, go } = admin;
+    const [{ version }] = (await ui.rig.client().listNodes()).items as unknown as [{ readonly version: string }];
+    await go('/workers');
+    await page.locator('tbody tr').first().getByText(version, { exact: true }).waitFor();
+    await go('/system');
+    const servers = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Servers' }) });
+    await servers.getByRole('cell', { name: version, exact: true }).waitFor();
+    expect(await servers.getByText('different versions').count()).toBe(0);
+    // A server from before versions were told: it lives, and is about to leave.
+    const old = '00000000-0000-4000-8000-00000000001d';
+    const beat = () =>
+      ui.rig.sql(`insert into node (node_id, beat, peer_address, gateway_address, leaving) values ('${old}', 1, '', 'old:1', true)
+        on conflict (node_id) do update set beat = node.beat + 1`);
+    await beat();
+    const beating = setInterval(() => void beat(), 500);
+    try {
+      await go('/system');
+      await servers.getByText(`Servers run different versions: ${version} on 1, unknown on 1.`).waitFor();
+      await servers.getByRole('row').filter({ hasText: 'old:1' }).getByText('unknown', { exact: true }).waitFor();
+    } finally {
+      clearInterval(beating);
+    }
+    await ui.rig.sql(`delete from node where node_id = '${old}'`);
+  });
+
+  test('an admin of another tenant sees the system without what belongs to the installation', async () => {
+    await ui.rig.ask('POST', '/v1/tenants', { name: 'team-b' });
+    const { body } = await ui.rig.ask('POST', '/v1/tokens', { name: 'b', role: 'admin', tenant: 'team-b' });
+    const other = await ui.signIn('admin', (body as unknown as { token: string }).token);
+    await other.go('/system');
+    await other.page.getByText('tenant team-b').waitFor();
+    await other.page.getByText('Default jitter of schedules').waitFor();
+    expect(await other.page.locator('.card-head h2').allTextContents()).toEqual([
+      'Servers',
+      'Settings of the cluster',
+      'Time zones',
+      'Tokens and sessions',
+      'Audit of credentials',
+    ]);
+    expect(await other.page.getByRole('button', { name: /Upgrade|Change the settings/ }).count()).toBe(0);
+    await other.go('/sources');
+    await other.page.getByText('No DAG expects events.').waitFor();
+    expect(await other.page.getByRole('heading', { name: 'Watched folders' }).count()).toBe(0);
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
   });
 
   test('what a schedule requires and what a task depends on is shown, and stays when it is edited', async () => {
@@ -193,6 +353,16 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.getByText('waits until the same task of the run before has succeeded').waitFor();
   });
 
+  test('an attempt shows the processor time and the memory that it used', async () => {
+    const { page, go } = admin;
+    const run = 'node -e "for (const end = Date.now() + 1_500; Date.now() < end; );"';
+    await ui.rig.ask('PUT', '/v1/dags/busy', { name: 'busy', tasks: [{ name: 'only', run }] });
+    const { body } = await ui.rig.ask('POST', '/v1/dags/busy/runs', {});
+    await go(`/runs/${body.id}/tasks/only`);
+    await page.getByText(/^CPU [\d.]+ m?s$/).waitFor();
+    await page.getByText(/^Peak memory [\d.]+ MB$/).waitFor();
+  });
+
   test('who may only look finds jobs without anything to press, and no tenants', async () => {
     const { body } = await ui.rig.ask('POST', '/v1/jobs', { run: 'true', name: 'later', delay: '1h' });
     const viewer = await ui.signIn('viewer');
@@ -212,13 +382,22 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await ui.rig.ask('DELETE', `/v1/jobs/${body.id}`);
   });
 
-  test('hostile text in jobs and tenants is text', async () => {
+  test('hostile text in jobs, tenants, assets, expected events and file names is text', async () => {
     const { page, go, complaints } = admin;
     const job = { run: `echo '${HOSTILE}'`, name: HOSTILE, delay: '1h' };
     const { body, status } = await ui.rig.ask('POST', '/v1/jobs', job);
     expect(status).toBe(201);
     await ui.rig.ask('POST', '/v1/tenants/team-a/suspend', { reason: HOSTILE });
-    for (const path of ['/jobs', `/jobs/${body.id}`, '/tenants']) {
+    const expected = { type: 'x.y', where: `event.data.a == '${HOSTILE}'`, within: '1d' };
+    const tasks = [{ name: 'only', handler: 'echo' }];
+    await ui.rig.ask('PUT', '/v1/dags/hostile', { name: 'hostile', expect: expected, tasks });
+    await writeFile(join(folder, HOSTILE.replaceAll('/', '')), 'x');
+    // Names of assets are checked at the door: one that came another way is text all the same.
+    await ui.rig.ask('POST', '/v1/assets/odd/materialize', {});
+    await ui.rig.sql(`update asset set name = '${HOSTILE}', actor = 'token:${HOSTILE}' where name = 'odd'`);
+    await go('/sources');
+    await row(folder).getByText('<img src=x').waitFor();
+    for (const path of ['/jobs', `/jobs/${body.id}`, '/tenants', '/assets', '/sources', '/dags/hostile?tab=triggers']) {
       await go(path);
       await page.getByText('<img src=x').first().waitFor();
     }
@@ -226,42 +405,33 @@ describe.skipIf(chromium === null)('the web UI', () => {
     expect(complaints).toEqual([]);
   });
 
-  test.each(['/jobs', '/jobs/JOB', '/assets', '/tenants', '/schedules', '/dags/report?tab=schedules'])(
-    '%s has no complaint of the browser, and no serious finding of axe',
-    async (path) => {
-      await shown(path);
-      expect(await seriousFindings(admin.page)).toEqual([]);
-      expect(admin.complaints).toEqual([]);
-    },
-  );
+  test.each([
+    '/jobs',
+    '/jobs/JOB',
+    '/assets',
+    '/sources',
+    '/limits',
+    '/tenants',
+    '/schedules',
+    '/dags/report?tab=schedules',
+  ])('%s has no complaint of the browser, and no serious finding of axe', async (path) => {
+    await openWhole(admin, path.replace('JOB', (await jobs())[0]?.id ?? ''));
+    expect(await seriousFindings(admin.page)).toEqual([]);
+    expect(admin.complaints).toEqual([]);
+  });
 
   test.each([
     ['/jobs', 'New job …'],
     ['/tenants', 'New tenant …'],
+    ['/system', 'Change the settings'],
     ['/dags/report?tab=schedules', 'New schedule …'],
     ['/dags/report', 'Trigger'],
   ])('%s: what opens by "%s" has no serious finding of axe', async (path, name) => {
-    await shown(path);
-    await admin.page.getByRole('button', { name }).first().click();
-    await dialog().waitFor();
-    expect(await seriousFindings(admin.page)).toEqual([]);
-    await admin.page.keyboard.press('Escape');
-    await dialog().waitFor({ state: 'detached' });
+    expect(await findingsInDialog(admin, path, name)).toEqual([]);
   });
 
-  test('pages have no serious finding of axe in the dark, either', async () => {
-    const { page } = admin;
-    const { body } = await ui.rig.ask('POST', '/v1/dags/orders/runs', {});
-    await eventually(async () => (await ui.rig.ask('GET', `/v1/runs/${body.id}`)).body.state === 'ended');
-    await page.emulateMedia({ colorScheme: 'dark' });
-    try {
-      for (const path of ['/', '/dags', '/dags/orders', `/runs/${body.id}?tab=tasks`, '/jobs', '/tenants', '/system']) {
-        await shown(path);
-        expect([path, await seriousFindings(page)]).toEqual([path, []]);
-      }
-    } finally {
-      await page.emulateMedia({ colorScheme: 'light' });
-    }
+  test('jobs, tenants and the system have no serious finding of axe in the dark, either', async () => {
+    expect(await findingsInDark(admin, ['/jobs', '/tenants', '/system'])).toEqual([]);
   });
 
   test('on a phone jobs and tenants have everything within the screen', async () => {
@@ -270,15 +440,9 @@ describe.skipIf(chromium === null)('the web UI', () => {
       ['/jobs', 'New job …'],
       ['/tenants', /^Delete/],
       ['/assets', /^Declare/],
+      ['/system', 'Change the settings'],
+      ['/sources', 'Menu'],
     ] as const;
     expect(await outsideOfPhone(admin, pressed)).toEqual([]);
   });
-
-  async function shown(path: string): Promise<void> {
-    const { page, go } = admin;
-    await go(path.replace('JOB', (await jobs())[0]?.id ?? ''));
-    await page.locator('main h1').waitFor();
-    await page.getByText('Live', { exact: true }).waitFor();
-    await eventually(async () => (await page.locator('.loading').count()) === 0);
-  }
 });

@@ -1,14 +1,17 @@
 /** One server, one worker and one browser for all tests of the web UI. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Rig, startRig } from '@signalbox/server/testing';
+import { eventually, type Rig, startRig } from '@signalbox/server/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findChromium, openBrowser } from './browser.ts';
 
 export interface UiRig {
   readonly rig: Rig;
-  /** A page of somebody with this role, who has come in by a link. Console errors and violations of the policy are kept. */
-  signIn(role?: 'admin' | 'operator' | 'viewer'): Promise<SignedIn>;
+  /**
+   * A page of somebody with this role, who has come in by a link; of the first tenant unless its admin token is given.
+   * Console errors and violations of the policy are kept.
+   */
+  signIn(role?: 'admin' | 'operator' | 'viewer', token?: string): Promise<SignedIn>;
   stop(): Promise<void>;
 }
 
@@ -24,17 +27,22 @@ export const chromium = findChromium();
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WAIT_MS = 15_000;
 
-export async function startUiRig(): Promise<UiRig> {
-  const rig = await startRig();
+export async function startUiRig(variables: Record<string, string> = {}): Promise<UiRig> {
+  const rig = await startRig(variables);
   let browser: Browser | null = null;
   return {
     rig,
-    async signIn(role = 'admin') {
+    async signIn(role = 'admin', token = rig.token) {
       browser ??= await openBrowser(chromium as string);
       const base = rig.servers[0]?.url ?? '';
       const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
       context.setDefaultTimeout(WAIT_MS);
-      const { body } = await rig.ask('POST', '/v1/login-links', { role });
+      const { body } = await rig.ask(
+        'POST',
+        '/v1/login-links',
+        { role },
+        { headers: { authorization: `Bearer ${token}` } },
+      );
       const page = await context.newPage();
       const complaints: string[] = [];
       page.on(
@@ -58,6 +66,21 @@ export async function startUiRig(): Promise<UiRig> {
       await rig.stop();
     },
   };
+}
+
+/** Markup, text that is turned around, and a word that fits no column. */
+export const HOSTILE = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202ekcab${'w'.repeat(90)}`;
+
+/** Opens pages that must show the hostile text. Tells of those that ran it, or that it made wider than the window. */
+export async function harmedByText({ page, go }: SignedIn, paths: readonly string[]): Promise<string[]> {
+  const harmed: string[] = [];
+  for (const path of paths) {
+    await go(path);
+    await page.getByText('<img src=x').first().waitFor();
+    if ((await page.evaluate('window.hacked')) !== undefined) harmed.push(`${path} ran it`);
+    if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) harmed.push(`${path} is too wide`);
+  }
+  return harmed;
 }
 
 /** Of what can be pressed on a phone, by page: what lies outside the screen, and pages that are wider than it. */
@@ -89,11 +112,51 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
+/** Opens a page, and waits until all of it is there and it is live. */
+export async function openWhole({ page, go }: SignedIn, path: string): Promise<void> {
+  await go(path);
+  await page.locator('main h1').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  await eventually(async () => (await page.locator('.loading').count()) === 0);
+}
+
+/** Serious findings while the dialog is open that a button of the page opens. */
+export async function findingsInDialog(signedIn: SignedIn, path: string, button: string): Promise<string[]> {
+  const { page } = signedIn;
+  await openWhole(signedIn, path);
+  await page.getByRole('button', { name: button }).first().click();
+  await page.getByRole('dialog').waitFor();
+  const found = await seriousFindings(page);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  return found;
+}
+
+/** Serious findings of pages in the dark. Only colours differ there: the other rules hold in the light. */
+export async function findingsInDark(signedIn: SignedIn, paths: readonly string[]): Promise<string[]> {
+  const { page } = signedIn;
+  const found: string[] = [];
+  await page.emulateMedia({ colorScheme: 'dark' });
+  try {
+    for (const path of paths) {
+      await openWhole(signedIn, path);
+      found.push(
+        ...(await seriousFindings(page, "{ type: 'rule', values: ['color-contrast', 'link-in-text-block'] }")).map(
+          (one) => `${path} ${one}`,
+        ),
+      );
+    }
+  } finally {
+    await page.emulateMedia({ colorScheme: 'light' });
+  }
+  return found;
+}
+
 /** What keeps people from using the page, by the rules of axe: serious and critical findings. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+export async function seriousFindings(page: Page, only = 'undefined'): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   const found = (await page.evaluate(
-    "axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)",
+    `axe.run(document, { resultTypes: ['violations'], runOnly: ${only} }).then((r) => r.violations)`,
   )) as Violation[];
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -188,7 +188,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     expect(renewed).not.toBe(secret);
     await page.keyboard.press('Escape');
     expect(await call(renewed)).toBe(200);
-    await go('/system');
+    await go('/sources');
     await page.getByRole('row').filter({ hasText: 'hooked' }).waitFor();
     await page.getByRole('button', { name: /^Delete \/v1\/webhooks/ }).click();
     await confirm('Delete');

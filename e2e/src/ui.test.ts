@@ -1,7 +1,15 @@
 /** The web UI in a real browser against a real server: what people see, do, and may not do. */
 import { eventually } from '@signalbox/server/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, outsideOfPhone, type SignedIn, seriousFindings, startUiRig, type UiRig } from './ui-rig.ts';
+import {
+  chromium,
+  openWhole,
+  outsideOfPhone,
+  type SignedIn,
+  seriousFindings,
+  startUiRig,
+  type UiRig,
+} from './ui-rig.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202ekcab\u001b[31mred';
 
@@ -140,8 +148,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await go(`/runs/${await ended('fixable')}`);
     await page.getByRole('button', { name: 'Rerun from failed' }).waitFor();
     await ui.rig.ask('PUT', '/v1/dags/fixable', fixable('echo'));
-    await page.getByRole('button', { name: 'Run with version 2 …' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Start run' }).click();
+    await page.getByRole('button', { name: 'Run with version 2' }).click();
     await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
     await page.getByText('Version 2').waitFor();
   });
@@ -323,10 +330,10 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.getByRole('dialog', { name: 'Token robot' }).waitFor();
     await page.keyboard.press('Escape');
     const row = page.getByRole('row').filter({ hasText: 'robot' }).first();
-    await row.getByRole('button', { name: 'Revoke …' }).click();
+    await row.getByRole('button', { name: 'Revoke robot' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await expect.poll(() => row.getByRole('button', { name: 'Revoke …' }).count()).toBe(0);
+    await expect.poll(() => row.getByRole('button', { name: 'Revoke robot' }).count()).toBe(0);
 
     await ui.rig.addWorker({ echo: () => null }, { name: 'leaves' });
     await go('/workers');
@@ -385,12 +392,9 @@ describe.skipIf(chromium === null)('the web UI', () => {
     '/system',
     '/nowhere',
   ])('%s has no complaint of the browser, and no serious finding of axe', async (path) => {
-    const { page, go, complaints } = admin;
+    const { page, complaints } = admin;
     const { body } = await ui.rig.ask('GET', '/v1/runs?dag=mended&limit=1');
-    await go(path.replace('RUN', body.items[0]?.id ?? ''));
-    await page.locator('main h1').waitFor();
-    await page.getByText('Live', { exact: true }).waitFor();
-    await eventually(async () => (await page.locator('.loading').count()) === 0);
+    await openWhole(admin, path.replace('RUN', body.items[0]?.id ?? ''));
     expect(await seriousFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

@@ -70,6 +70,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+test.each([
+  [
+    ['runs', 'list', '--limit', 'many'],
+    "option '--limit <count>' argument 'many' is invalid. Use a whole number above 0.",
+  ],
+  [['runs', 'list', '--nonsense'], "unknown option '--nonsense'"],
+  [['runs', 'nonsense'], "unknown command 'nonsense' of runs"],
+  [['runs', 'trigger'], "missing required argument 'dag'"],
+])('with --json, what cannot be read of %j is told as JSON', async (words, message) => {
+  const { exitCode, stderr, stdout } = await signalbox(...words, '--json');
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(JSON.parse(stderr)).toEqual({
+    error: {
+      code: null,
+      message: expect.stringContaining(message),
+      remedy: expect.stringMatching(/^Help: signalbox runs/),
+    },
+  });
+});
+
 test('the admin token lies in the data folder, for its owner only', async () => {
   expect((await stat(join(folder, 'admin.token'))).mode & 0o777).toBe(0o600);
 });
@@ -146,6 +166,39 @@ test('a key gives the same run again, and a run can be cancelled', async () => {
   expect(await json('runs', 'trigger', 'waiting', '--key', 'k1')).toEqual(first);
   expect((await signalbox('runs', 'cancel', first.id)).stdout).toContain('cancelled');
   expect(await json('runs', 'show', first.id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
+});
+
+test('the priority of runs is changed, one by one and by a filter', async () => {
+  const file = join(folder, 'waits.json');
+  await writeFile(file, JSON.stringify({ name: 'waits', tasks: [{ name: 'a', handler: 'noop', queue: 'nobody' }] }));
+  await json('deploy', file);
+  const { id } = await json('runs', 'trigger', 'waits');
+  expect((await signalbox('runs', 'set-priority', id, '--to', 'high')).stdout).toBe(
+    `run ${id} went from normal to high\n`,
+  );
+  const many = ['runs', 'set-priority', '--dag', 'waits', '--priority', 'high', '--to', 'low'];
+  expect((await signalbox(...many, '--dry-run')).stdout).toBe(`run ${id} of waits (high)\n1 runs would be low\n`);
+  expect((await signalbox(...many, '--yes')).stdout).toBe('1 runs are low\n');
+  expect(await json('runs', 'show', id)).toMatchObject({ priority: 'low' });
+  expect((await signalbox('runs', 'set-priority', id)).exitCode).toBe(2);
+});
+
+test('runs are cancelled by a filter, after a look at them', async () => {
+  const file = join(folder, 'many.json');
+  const tasks = [{ name: 'a', handler: 'noop', queue: 'nobody' }];
+  await writeFile(file, JSON.stringify({ name: 'many', maxActiveRuns: 1, tasks }));
+  await json('deploy', file);
+  const ids = [];
+  for (let i = 0; i < 3; i++) ids.push((await json('runs', 'trigger', 'many')).id);
+  const queued = ['runs', 'cancel', '--dag', 'many', '--state', 'queued'];
+  expect((await signalbox(...queued, '--dry-run')).stdout).toBe(
+    `run ${ids[2]} of many (queued)\nrun ${ids[1]} of many (queued)\n2 runs would be cancelled\n`,
+  );
+  expect((await signalbox(...queued)).stderr).toContain('Pass --yes');
+  expect((await signalbox(...queued, '--yes')).stdout).toBe('2 runs were cancelled\n');
+  expect(await json('runs', 'cancel', '--dag', 'many', '--yes')).toMatchObject({ items: [{ run: ids[0] }] });
+  expect((await signalbox('runs', 'cancel', ids[0], '--dag', 'many')).exitCode).toBe(2);
+  expect((await signalbox('runs', 'cancel')).exitCode).toBe(2);
 });
 
 test('tasks are marked, cleared after a look, and paused; a run is made again', async () => {
@@ -230,12 +283,18 @@ test('tokens are made, shown once, used, listed and revoked', async () => {
   expect((await signalbox('login')).stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/login\?code=\S+\n$/);
 });
 
-test('a dag is shown, listed, deleted and gone; servers and workers are listed', async () => {
+test('servers and workers are listed, with their versions', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  expect((await signalbox('nodes')).stdout).toMatch(new RegExp(` ${version} +64 +serving`));
+  expect((await signalbox('workers')).stdout).toMatch(new RegExp(`0 of 10 +default +${version} +working`));
+});
+
+test('a dag is shown, listed, deleted and gone', async () => {
   expect((await signalbox('dags', 'show', 'waiting')).stdout).toMatch(/a +handler noop/);
   expect((await signalbox('dags', 'versions', 'waiting')).stdout).toMatch(/1 current/);
   expect((await signalbox('dags')).stdout).toContain('waiting');
-  expect((await signalbox('nodes')).stdout).toMatch(/64 +serving/);
-  expect((await signalbox('workers')).stdout).toMatch(/0 of 10/);
   expect((await signalbox('dags', 'delete', 'waiting', '--yes')).exitCode).toBe(0);
   expect((await signalbox('dags')).stdout).not.toContain('waiting');
   expect((await signalbox('runs', 'trigger', 'waiting')).exitCode).toBe(4);
@@ -415,8 +474,8 @@ test('schedules are imported from a file; lines that are refused are named by th
   );
   const refused = await signalbox('schedules', 'import', file);
   expect(refused.exitCode).toBe(1);
-  expect(refused.stdout).toContain('1 schedules are there\nline 3: ');
-  expect(refused.stderr).toContain('1 schedules were refused.');
+  expect(refused.stdout).toContain('1 schedule is there\nline 3: ');
+  expect(refused.stderr).toContain('1 schedule was refused.');
   await writeFile(file, 'dag: hello');
   expect(await signalbox('schedules', 'import', file)).toMatchObject({
     exitCode: 2,
@@ -463,11 +522,104 @@ test('old words of schedules are accepted with a warning, wherever they are writ
   expect([edited.exitCode, edited.stderr]).toEqual([0, '']);
 });
 
+test('an edit of a schedule says which settings it has reset', async () => {
+  await writeFile(join(folder, 'edited.yaml'), 'name: edited\ntasks: [{ name: a, run: echo }]\n');
+  await signalbox('deploy', join(folder, 'edited.yaml'));
+  const of = ['edited', 'yearly'];
+  const settings = ['--tz', 'Europe/Berlin', '--priority', 'high', '--params', '{"no":1}'];
+  await signalbox('schedules', 'create', ...of, '--cron', '0 0 2 1 *', ...settings);
+  const edited = await signalbox('schedules', 'edit', ...of, '--cron', '0 0 3 1 *', '--tz', 'Europe/Berlin');
+  expect(edited.stderr).toContain(
+    'warning: not named, so these have their defaults again: params (was {"no":1}), priority (was "high")',
+  );
+  expect((await signalbox('schedules', 'edit', ...of, '--every', '1d', '--tz', 'Europe/Berlin')).stderr).toBe('');
+});
+
+test('an event that no trigger takes, and a webhook without a trigger, say so', async () => {
+  const file = join(folder, 'large-orders.yaml');
+  const on = 'on: { type: order.paid, where: event.data.total > 100 }';
+  await writeFile(file, `name: large-orders\n${on}\ntasks: [{ name: a, run: echo }]\n`);
+  await signalbox('deploy', file);
+  const sent = await signalbox('events', 'send', 'order.paid', '--payload', '{"total":5}');
+  expect(sent.stdout).toBe(
+    'large-orders does not take it by its trigger order.paid: The condition event.data.total > 100 does not hold.\n',
+  );
+  expect((await signalbox('events', 'send', 'order.lost')).stdout).toContain('none has a trigger for it');
+  expect((await signalbox('webhooks', 'create', 'large-orders', '--scheme', 'github')).stderr).toContain(
+    'warning: no trigger of large-orders takes its calls: deploy one, such as "on: { type: webhook.github.push }"',
+  );
+  await writeFile(file, 'name: large-orders\non: { type: webhook.* }\ntasks: [{ name: a, run: echo }]\n');
+  await signalbox('deploy', file);
+  expect((await signalbox('webhooks', 'create', 'large-orders', '--scheme', 'stripe')).stderr).not.toContain('warning');
+});
+
+test('next times in UTC have one column', async () => {
+  const args = ['next', '0 2 * * *', '--count', '1', '--from', '2027-01-01T00:00:00Z'];
+  expect((await signalbox(...args)).stdout.split('\n').map((line) => line.trim())).toEqual([
+    expect.stringMatching(/^UTC +note$/),
+    '2027-01-01T02:00:00Z',
+    '',
+  ]);
+  expect((await signalbox(...args, '--tz', 'Europe/Berlin')).stdout).toMatch(/^Europe\/Berlin +UTC +note\n/);
+});
+
 test('the jitter of the cluster is shown and changed', async () => {
   expect((await signalbox('settings')).stdout).toBe('Schedules that name no jitter fire on time.\n');
   expect(await json('settings', 'set', '--jitter', '1500ms')).toEqual({ jitterMs: 1_500 });
   expect((await signalbox('settings')).stdout).toContain('up to 1.5 s late');
   expect((await signalbox('settings', 'set')).exitCode).toBe(2);
+});
+
+test('dags, queues and workers are frozen and thawed, and that is listed with its reason', async () => {
+  expect((await signalbox('freezes')).stdout).toBe('nothing is frozen\n');
+  expect((await signalbox('freeze', 'queue:gpu', '--reason', 'a move')).stdout).toContain('queue:gpu is frozen');
+  expect((await signalbox('freezes')).stdout).toMatch(/queue:gpu +20\S+Z +token:\S+ +a move/);
+  expect((await signalbox('thaw', 'queue:gpu')).stdout).toContain('queue:gpu is thawed');
+  expect((await signalbox('thaw', 'queue:gpu')).stderr).toContain('queue:gpu is not frozen.');
+  const [worker] = (await json('workers')).items;
+  expect((await signalbox('workers', 'cordon', worker.name)).stdout).toContain('takes no new tasks');
+  expect(await json('freezes')).toMatchObject({ items: [{ target: `worker:${worker.id}` }] });
+  expect((await signalbox('workers', 'uncordon', worker.id)).stdout).toContain('takes tasks again');
+});
+
+test('all tasks of a dag are paused and resumed, with its schedules where it has some', async () => {
+  const file = join(folder, 'held.yaml');
+  await writeFile(file, 'name: held\nschedule: { cron: "0 0 1 1 *" }\ntasks: [{ name: a, run: echo, queue: held }]\n');
+  await signalbox('deploy', file);
+  const paused = (await signalbox('dags', 'pause', 'held', '--tasks', '--reason', 'bad data')).stdout;
+  expect(paused).toContain('tasks of held and its schedules are paused');
+  expect(await json('freezes')).toMatchObject({ items: [{ target: 'dag:held', reason: 'bad data' }] });
+  await signalbox('runs', 'trigger', 'held');
+  expect(await json('why', 'last')).toMatchObject({ code: 'frozen' });
+  expect(await json('dags', 'show', 'held')).toMatchObject({ schedule: { paused: true } });
+  expect((await signalbox('dags', 'resume', 'held', '--tasks')).stdout).toBe('tasks of held and its schedules go on\n');
+  expect(await json('freezes')).toMatchObject({ items: [] });
+  expect(await json('dags', 'resume', 'held', '--tasks')).toMatchObject({ paused: false, thawed: false });
+});
+
+test('what holds back work is listed, with what would help', async () => {
+  const file = join(folder, 'blocked.yaml');
+  await writeFile(file, 'name: blocked\ntasks: [{ name: a, run: echo, queue: unserved }]\n');
+  await signalbox('deploy', file);
+  await signalbox('runs', 'trigger', 'blocked');
+  expect((await signalbox('blockers')).stdout).toContain('No worker serves queue "unserved".');
+  const why = (await signalbox('why', 'last')).stdout;
+  expect(why).toMatch(/^task a of run \S+ \(blocked\) is ready\nNo worker serves queue "unserved"\.\n/);
+  expect(why).toContain('What helps: Start a worker for the queue: signalbox worker --queues unserved');
+  expect(await json('why', 'last', 'a')).toMatchObject({ code: 'no_worker', ahead: 0 });
+  const { items } = await json('blockers');
+  expect(items).toContainEqual(expect.objectContaining({ code: 'no_worker', subject: 'queue:unserved', count: 1 }));
+});
+
+test('limits over several dags are set, listed, shown with who has their slots, and removed', async () => {
+  expect(await json('limits', 'set', 'pool:database', '5')).toMatchObject({ name: 'pool:database', slots: 5 });
+  expect((await signalbox('limits')).stdout).toMatch(/pool:database +5 +0 +token:\S+ +20\S+Z/);
+  const shown = (await signalbox('limits', 'show', 'pool:database')).stdout;
+  expect(shown).toContain('limit pool:database: 5 slots\nin use: 0, waited for: 0\n');
+  expect((await signalbox('limits', 'set', 'pool:database', '0')).stdout).toContain('warning: It has no slots');
+  expect((await signalbox('limits', 'set', 'pool:database', 'many')).exitCode).toBe(2);
+  expect((await signalbox('limits', 'remove', 'pool:database')).stdout).toBe('limit pool:database is removed\n');
+  expect((await signalbox('limits', 'show', 'pool:database')).stderr).toContain('Limit pool:database is not set.');
 });
 
 test('a dag runs by an asset, which is listed, shown and declared fresh', async () => {
@@ -477,6 +629,7 @@ test('a dag runs by an asset, which is listed, shown and declared fresh', async 
   expect(await json('assets', 'show', 'lake')).toMatchObject({ count: 0, consumers: [{ dag: 'by-asset' }] });
   expect((await signalbox('assets', 'materialize', 'lake')).stdout).toContain('by-asset: when any of lake');
   expect((await signalbox('assets')).stdout).toMatch(/lake +20\S+Z +token:\S+ +by-asset/);
+  expect((await signalbox('dags', 'list')).stdout).toMatch(/^by-asset .* any of the assets lake /m);
   const runs = async () => (await json('runs', 'list', '--dag', 'by-asset')).items as { id: string }[];
   let [run] = await runs();
   for (let looks = 0; looks < 30 && run === undefined; looks++) [run] = await runs();

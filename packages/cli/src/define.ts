@@ -63,6 +63,11 @@ export function define<Flags extends object>(
   return { ...definition, run: (args, flags) => definition.run(args, flags as Flags) };
 }
 
+export function wholeNumberOrZero(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new UsageError('Use a whole number, 0 or more.');
+}
+
 export function wholeNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new UsageError('Use a whole number above 0.');

@@ -11,12 +11,15 @@ export async function run(argv: readonly string[]): Promise<void> {
   leaveWhenNobodyReads();
   if (words[0] === '__complete') return (await import('./completion/answer.ts')).answer(words.slice(1));
   const [{ buildProgram }, { CommanderError }] = await Promise.all([import('./program.ts'), import('commander')]);
+  const asJson = words.includes('--json');
+  const told: string[] = [];
   try {
     if (words.length === 0) return buildProgram().outputHelp();
-    await buildProgram().parseAsync([...argv]);
+    await buildProgram(asJson ? (text) => told.push(text) : undefined).parseAsync([...argv]);
   } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    else await fail(error, words.includes('--json'));
+    if (!(error instanceof CommanderError)) await fail(error, asJson);
+    else if (error.exitCode === 0) process.exitCode = EXIT.ok;
+    else await failUsage(told.join('').trim());
   }
   await leave();
 }
@@ -27,6 +30,16 @@ async function leave(): Promise<void> {
     if (stream.writable) await new Promise<void>((resolve) => stream.write('', () => resolve()));
   }
   process.exit();
+}
+
+/** The parser has printed it already, unless a program reads: then its last line, which names the help, is what to do. */
+async function failUsage(text: string): Promise<void> {
+  process.exitCode = EXIT.usage;
+  if (text === '') return;
+  const { printError } = await import('./output.ts');
+  const lines = text.replace(/^error: /, '').split('\n');
+  const remedy = lines.at(-1)?.startsWith('Help: ') === true ? (lines.pop() ?? null) : null;
+  printError({ code: null, message: lines.join('\n'), remedy }, true);
 }
 
 async function fail(error: unknown, asJson: boolean): Promise<void> {

@@ -15,11 +15,14 @@ New here? Type these, in this order:
 
 Exit codes and every flag: docs/reference/cli.md`;
 
-export function buildProgram(): Command {
+/** `tell` takes what the parser has to say of a command that it cannot read; it is printed unless told. */
+export function buildProgram(tell?: (text: string) => void): Command {
   const program = new Command('signalbox')
     .description(ABOUT)
     .option('--version', 'print the version')
     .addHelpText('after', FIRST_STEPS);
+  // Commands below have it from here.
+  if (tell !== undefined) program.configureOutput({ writeErr: tell });
   soften(program);
   for (const [heading, commands] of SECTIONS) {
     program.commandsGroup(heading);

@@ -17,14 +17,18 @@ import { closeDeadLetters, replayDeadLetter } from './decide/dead-letter/replay.
 import type { Effect } from './decide/effect.ts';
 import { noteEvent } from './decide/expect/expect.ts';
 import { hearWorker, workerLeft } from './decide/lease/heard.ts';
+import { askSlots, setLimit } from './decide/limit/give-slots.ts';
+import { hearCaps, setLimits, settleHolds, takeSlots } from './decide/limit/hold-slots.ts';
 import { clearTasks } from './decide/manual/clear.ts';
 import { markTasks } from './decide/manual/mark.ts';
 import { setPaused } from './decide/manual/pause.ts';
+import { setPriority } from './decide/manual/set-priority.ts';
 import { lendSlots, loseGateway, recallSlots, returnUnused } from './decide/match/loan.ts';
 import { matchSlots } from './decide/match/match.ts';
 import { Recorder } from './decide/recorder.ts';
 import { cancelRun } from './decide/run/cancel.ts';
 import { settleAgenda } from './decide/run/finish.ts';
+import { cancelForKeys } from './decide/run/key-policy.ts';
 import { previewCancel } from './decide/run/preview-cancel.ts';
 import { strikeRun } from './decide/run/strike.ts';
 import { submitRuns } from './decide/run/submit.ts';
@@ -36,6 +40,7 @@ import { assertOwned, saveCheckpoint } from './decide/task/checkpoint.ts';
 import { extendAttempt } from './decide/task/extend.ts';
 import { refuseClaim, reportAttempt } from './decide/task/report.ts';
 import { retryTask } from './decide/task/retry-task.ts';
+import { setFrozen } from './decide/tenant/set-frozen.ts';
 import { setTenants } from './decide/tenant/set-tenants.ts';
 import { dropDeadTimers } from './decide/timer/dead-timers.ts';
 import { noteQueued } from './decide/timer/note-queued.ts';
@@ -48,6 +53,7 @@ import type { Instant, MonoMs, WorkerId } from './model/ids.ts';
 import type { Seen } from './model/stored.ts';
 import { shardOfCommand } from './needs.ts';
 import { forgetBackfills } from './tables/backfill/backfills.ts';
+import { dropLanes } from './tables/queue/enqueue.ts';
 import { forgetFarSchedules } from './tables/schedule/due.ts';
 import type { State } from './tables/state.ts';
 
@@ -77,14 +83,17 @@ export function step(state: State, commands: readonly Command[], input: StepInpu
   if (input.seen !== null) absorbSeen(recorder, input.seen);
   noteOvertaken(recorder, commands);
   const answers = commands.map((command) => decide(recorder, command));
+  const hasHeardAll = hearCaps(recorder);
+  if (state.agenda.keys.size > 0) cancelForKeys(recorder);
   settleAgenda(recorder);
   parkCalls(recorder);
   const matchedAll = matchSlots(recorder);
   returnUnused(recorder);
+  const hasSettled = settleHolds(recorder);
   noteQueued(recorder);
   state.currentRun = null;
   forgetSettled(state);
-  const isFull = !matchedAll || isAgendaOpen(state) || recorder.isFull();
+  const isFull = !matchedAll || !hasHeardAll || !hasSettled || isAgendaOpen(state) || recorder.isFull();
   const more = isFull || isWalkDue(state) || hasWindowWork(state);
   return { batchNo: state.batchNo, answers, changes: recorder.changes, effects: recorder.effects, more };
 }
@@ -129,14 +138,17 @@ function forgetSettled(state: State): void {
     state.recentWindows.delete(name);
   }
   if (state.backfills.size > 0) forgetBackfills(state);
-  state.dags.trim((dag) => dag.touchedIn <= settledBatchNo && state.held.countOf(dag.id) === 0);
+  state.dags.trim(
+    (dag) => dag.touchedIn <= settledBatchNo && state.held.countOf(dag.id) === 0,
+    (dag) => dropLanes(state, dag),
+  );
   dropDeadTimers(state);
   state.queues.trim(state.mono);
 }
 
 function isAgendaOpen({ agenda }: State): boolean {
   if (agenda.runs.size > 0 || agenda.maps.size > 0 || agenda.dags.size > 0 || agenda.calls.size > 0) return true;
-  if (agenda.queued.size > 0 || agenda.backfills.size > 0 || agenda.past.size > 0) return true;
+  if (agenda.keys.size > 0 || agenda.queued.size > 0 || agenda.backfills.size > 0 || agenda.past.size > 0) return true;
   return agenda.loaded.length > 0 || agenda.faulty.length > 0;
 }
 
@@ -166,6 +178,15 @@ function decide(recorder: Recorder, command: Command): Answer {
       return takeAsset(recorder, command);
     case 'NoteAssetTold':
       return noteAssetTold(recorder, command);
+    case 'SetLimit':
+      return setLimit(recorder, command);
+    case 'AskSlots':
+      return askSlots(recorder, command);
+    case 'TakeSlots':
+      return takeSlots(recorder, command);
+    case 'SetLimits':
+      setLimits(recorder, command);
+      return DONE;
     case 'NoteEvent':
       return noteEvent(recorder, command);
     case 'ReportAttempt':
@@ -196,6 +217,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return markTasks(recorder, command);
     case 'SetPaused':
       return setPaused(recorder, command);
+    case 'SetPriority':
+      return setPriority(recorder, command);
     case 'DeployDag':
       return deployDag(recorder, command);
     case 'CreateSchedules':
@@ -227,6 +250,9 @@ function decide(recorder: Recorder, command: Command): Answer {
       return DONE;
     case 'SetTenants':
       setTenants(recorder, command);
+      return DONE;
+    case 'SetFrozen':
+      setFrozen(recorder, command);
       return DONE;
     case 'RecallSlots':
       recallSlots(recorder, command);
@@ -263,6 +289,7 @@ function runOfCommand(command: Command): State['currentRun'] {
     case 'ClearTasks':
     case 'MarkTasks':
     case 'SetPaused':
+    case 'SetPriority':
     case 'StrikeRun':
       return command.runId;
     default:

@@ -1,5 +1,13 @@
 export { apply } from './apply/apply.ts';
-export { adoptShards, dropShards, type Heads, NOTHING_NEAR, restoreRuns, restoreSchedule } from './apply/restore.ts';
+export {
+  adoptShards,
+  dropShards,
+  type Heads,
+  NOTHING_NEAR,
+  noteAllLoaded,
+  restoreRuns,
+  restoreSchedule,
+} from './apply/restore.ts';
 export { noteLook } from './apply/service.ts';
 export { MAX_ADDED_EDGES } from './decide/add/add-tasks.ts';
 export { MAX_LIVE_CHILDREN } from './decide/child/begin-child.ts';
@@ -51,12 +59,13 @@ export {
 } from './model/dead-letter.ts';
 export type { ExpectSpec } from './model/expect.ts';
 export * from './model/ids.ts';
+export * from './model/limit.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';
 export { childUid } from './model/run/child-uid.ts';
 export * from './model/run/phase.ts';
 export { notesCreated, type PastNote, type RunNotes, readRunNotes } from './model/run/run-notes.ts';
 export { parseCron } from './model/schedule/cron.ts';
-export { describeTiming, showPoint } from './model/schedule/describe-timing.ts';
+export { describeTiming, showPoint, span } from './model/schedule/describe-timing.ts';
 export {
   type Firing,
   localTime,
@@ -134,7 +143,11 @@ export { deriveFaults, deriveTaskStates } from './propagate/derive.ts';
 export { type InstanceCounts, readTasks, type TasksRead } from './propagate/read-tasks.ts';
 export type { Version } from './tables/dag/dag.ts';
 export { describeShard } from './tables/describe.ts';
+export { type SlotHolder, type SlotsSeen, slotsOf } from './tables/limit/holders.ts';
 export { type NamedPlace, TaskNames } from './tables/map/task-names.ts';
+export { addBlocker, type Blocker, type BlockerCode, blockersOf, type LaneBlocker } from './tables/queue/blockers.ts';
 export { type QueueKey, queueKey } from './tables/queue/queue-key.ts';
+export { type QueueLoad, queueLoads } from './tables/queue/queue-loads.ts';
+export { MOST_AHEAD, type WaitingTask, type WaitSeen, waitOf } from './tables/queue/wait.ts';
 export { spreadSeedOf } from './tables/schedule/schedule.ts';
 export { DEFAULT_SETTINGS, type EngineSettings, State } from './tables/state.ts';

@@ -100,6 +100,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       return command.dryRun ? [{ kind: 'run', runId: command.runId }] : runNeeds(state, command.runId);
     case 'RetryTask':
     case 'SetPaused':
+    case 'SetPriority':
     case 'StrikeRun':
       return runNeeds(state, command.runId);
     case 'ReportAttempt':
@@ -122,6 +123,11 @@ export function needs(state: State, command: Command): readonly Need[] {
       ];
     case 'ProduceAsset':
     case 'NoteAssetTold':
+    case 'SetLimit':
+    case 'AskSlots':
+    case 'TakeSlots':
+    case 'SetLimits':
+    case 'SetFrozen':
     case 'NoteEvent':
     case 'ResetBreaker':
     case 'RefuseClaim':
@@ -144,6 +150,9 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'ProduceAsset':
     case 'TakeAsset':
     case 'NoteAssetTold':
+    case 'SetLimit':
+    case 'AskSlots':
+    case 'TakeSlots':
     case 'NoteEvent':
     case 'DeployDag':
     case 'CreateSchedules':
@@ -166,6 +175,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'ClearTasks':
     case 'MarkTasks':
     case 'SetPaused':
+    case 'SetPriority':
     case 'StrikeRun':
       return shardOfRun(command.runId);
     case 'ReportAttempt':

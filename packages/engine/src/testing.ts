@@ -13,4 +13,5 @@ export { type NaiveEnd, naiveName, naiveNodes, naiveStates } from './testing/nai
 export { type NodeOptions, START, TestNode } from './testing/node.ts';
 export * from './testing/scenario.ts';
 export { ScriptedWorker } from './testing/scripted-worker.ts';
+export { SlotLines } from './testing/slot-lines.ts';
 export * from './testing/specs.ts';

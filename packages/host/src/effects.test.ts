@@ -34,6 +34,7 @@ function setUp(upstreamCount: number, bytesEach = 1_000) {
       seal: (_: unknown, of: typeof claim, text: string) => `${of.fence}:${text}`,
     },
     log: () => undefined,
+    starts: { note: () => undefined },
     router: { send: (command: Command) => sent.push(command) },
     gateway: {
       assign: (_from: NodeId, _workerId: WorkerId, assignments: readonly Assignment[]) => assigned.push(...assignments),

@@ -7,8 +7,10 @@ import { MapLists } from './assign/map-lists.ts';
 import { upstreamKeys, upstreamOf } from './assign/upstream.ts';
 import type { Children } from './children/children.ts';
 import { EVENT_TASK, errorKey, eventText } from './event-text.ts';
+import type { StartRates } from './fleet/start-rates.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { claimKey } from './gateway/session.ts';
+import type { Limits } from './limits/limits.ts';
 import type { Payloads } from './payloads.ts';
 import type { Peers } from './peer/peers.ts';
 import type { Assignment, Log, Tokens } from './ports.ts';
@@ -23,6 +25,8 @@ export interface EffectPorts {
   readonly router: Pick<Router, 'send'>;
   readonly children: Pick<Children, 'call' | 'tell'>;
   readonly assets: Pick<Assets, 'tell'>;
+  readonly starts: Pick<StartRates, 'note'>;
+  readonly limits: Pick<Limits, 'ask' | 'tell'>;
   readonly tokens: Tokens;
   readonly log: Log;
 }
@@ -48,6 +52,8 @@ export class Effects {
       if (effect.kind === 'SendCall') this.ports.children.call(effect);
       else if (effect.kind === 'TellParent') this.ports.children.tell(effect);
       else if (effect.kind === 'TellAsset') this.ports.assets.tell(effect);
+      else if (effect.kind === 'AskHome') this.ports.limits.ask(effect);
+      else if (effect.kind === 'TellSlots') this.ports.limits.tell(effect);
       else if (effect.kind === 'SendAssignment') (this.hasAll(effect) ? ready : lacking).push(effect);
       else this.tell(effect);
     }
@@ -76,10 +82,11 @@ export class Effects {
 
   /** Groups the assignments of one worker into one message. */
   private assign(effects: readonly SendAssignment[], inputs: Inputs): void {
-    const { self, gateway, peers } = this.ports;
+    const { self, gateway, peers, starts } = this.ports;
     const byWorker = new Map<string, { first: SendAssignment; assignments: Assignment[] }>();
     for (const effect of effects) {
       const assignment = this.toAssignment(effect, inputs);
+      starts.note(effect.version.dag.tenantId, assignment.queue);
       const group = byWorker.get(effect.workerId);
       if (isTooLarge(assignment)) this.failForSize(effect);
       else if (group === undefined) byWorker.set(effect.workerId, { first: effect, assignments: [assignment] });

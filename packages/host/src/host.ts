@@ -3,28 +3,36 @@
  * file only connects them. Read `turn/turns.ts` for the loop and `ownership/ownership.ts` for ownership.
  */
 import {
+  blockersOf,
   type Change,
   type Command,
   demandOf,
   type EngineSettings,
   type Epoch,
+  type LimitName,
   type NodeId,
   type RunId,
   type State,
   shardOfCommand,
+  slotsOf,
   type TenantId,
+  type WaitingTask,
   type WorkerId,
+  waitOf,
 } from '@signalbox/engine';
-import type { NodeSeen, Store, TenantRule } from '@signalbox/store';
+import type { CapRule, Frozen, NodeSeen, Store, TenantRule } from '@signalbox/store';
 import { Assets } from './assets/assets.ts';
 import { AttentiveClock } from './attentive-clock.ts';
 import { Children } from './children/children.ts';
 import { Directory } from './directory.ts';
 import { Effects } from './effects.ts';
-import { Fleet, type FleetSeen } from './fleet/fleet.ts';
-import { waitingByQueue } from './fleet/waiting.ts';
+import { Fleet, type FleetSeen, type QueuesSeen } from './fleet/fleet.ts';
+import { QueueCounts } from './fleet/queues.ts';
+import { StartRates } from './fleet/start-rates.ts';
 import { Gateway } from './gateway/gateway.ts';
+import { Limits } from './limits/limits.ts';
 import { type HostMetrics, Metrics } from './metrics/metrics.ts';
+import { LOAD_SIZES, type LoadSizes } from './ownership/load.ts';
 import { Ownership } from './ownership/ownership.ts';
 import { Payloads } from './payloads.ts';
 import type { ForwardResult, PeerMessage, ProgressSeen } from './peer/message.ts';
@@ -41,9 +49,13 @@ interface HostOptions {
   readonly gatewayAddress: string;
   /** Where it takes logs and gives out bundles; empty when it does neither. */
   readonly dataAddress: string;
+  /** Of the product, for lists of servers. */
+  readonly version: string;
   readonly settings: EngineSettings;
   /** How much must wait before a commit is sent behind another one. The simulator draws it, so that commits overlap there too. */
   readonly worthACommit?: number;
+  /** How much a takeover loads before it serves. The simulator draws it, so that a part comes later there too. */
+  readonly loadSizes?: LoadSizes;
 }
 
 interface HostPorts {
@@ -58,6 +70,9 @@ interface HostPorts {
   readonly unfit: Unfit;
   /** Of all tenants. */
   readonly readTenants: () => Promise<readonly TenantRule[]>;
+  /** Caps of tenants, queues and the cluster that are set, or were. */
+  readonly readCaps: () => Promise<readonly CapRule[]>;
+  readonly readFrozen: () => Promise<readonly Frozen[]>;
 }
 
 const NO_DEMAND = '[]';
@@ -81,7 +96,7 @@ export class Host {
   private nodes: readonly NodeSeen[] = [];
 
   constructor(options: HostOptions, given: HostPorts) {
-    const { nodeId, settings, worthACommit = WORTH_A_COMMIT } = options;
+    const { nodeId, settings, worthACommit = WORTH_A_COMMIT, loadSizes = LOAD_SIZES } = options;
     const clock = new AttentiveClock(given.clock);
     const ports = { ...given, clock };
     const { log } = ports;
@@ -93,6 +108,7 @@ export class Host {
     this.turns = new Turns({
       ...ports,
       worthACommit,
+      loadSizes,
       onCommitted: (changes, batch) => {
         keepPayloads(payloads, changes);
         this.counts.committed(changes, batch);
@@ -109,10 +125,14 @@ export class Host {
       ...ports,
       tell: (command) => turns.tell(command),
       onRead: (tenants) => this.gateway.setTenants(tenants),
+      onFrozen: (frozen) => this.gateway.setFrozen(frozen),
     });
     const children = new Children({ ...ports, payloads, router });
     const assets = new Assets({ ...ports, router });
-    const own = { self: nodeId, gateway: this.gateway, peers, payloads, router, children, assets };
+    const starts = new StartRates(clock);
+    const queueCounts = new QueueCounts(starts, clock);
+    const limits = new Limits({ router, turns });
+    const own = { self: nodeId, gateway: this.gateway, peers, payloads, router, children, assets, starts, limits };
     const effects = new Effects({ ...ports, ...own });
     this.peers = new Peers(nodeId, ports, {
       onForward: (_from, epoch, command, reply, isVoid) => {
@@ -133,7 +153,19 @@ export class Host {
     const nodes = () => this.nodes.map((node) => node.nodeId);
     this.fleet = new Fleet({
       ...{ self: nodeId, clock, gateway: this.gateway, peers, nodes },
-      waiting: () => waitingByQueue(turns.current()),
+      queues: () => queueCounts.of(turns.current()),
+      blockers: (tenantId) => {
+        const state = turns.current();
+        return state === null ? [] : blockersOf(state, tenantId);
+      },
+      wait: (task) => {
+        const state = turns.current();
+        return state === null ? { blockers: null, ahead: 0 } : waitOf(state, task);
+      },
+      slots: (limit, most) => {
+        const state = turns.current();
+        return state === null ? { holders: [], used: 0, waiting: 0 } : slotsOf(state, limit, most);
+      },
     });
     const hasWorkers = () => this.gateway.workers().some(({ isDraining }) => !isDraining);
     this.reach = new Reach({ self: nodeId, clock, peers, nodes, hasWorkers });
@@ -143,6 +175,7 @@ export class Host {
       turns,
       directory,
       settings,
+      loadSizes,
       reach: () => this.reach.seen(),
       onNodes: (nodes) => {
         this.nodes = nodes;
@@ -209,12 +242,32 @@ export class Host {
     return this.fleet.list();
   }
 
+  /** What the queues of all nodes have to do. `missing` are nodes that did not answer within a second. */
+  listQueues(): Promise<QueuesSeen> {
+    return this.fleet.queues();
+  }
+
   /**
    * Tells a worker, wherever its stream ends, to finish what it has and leave. False when no node knows it, or when it is
    * another tenant's than the one named.
    */
   drainWorker(workerId: WorkerId, tenantId: TenantId | null = null): Promise<boolean> {
     return this.fleet.drain(workerId, tenantId);
+  }
+
+  /** What holds back work of a tenant, over all nodes. */
+  blockersOf(tenantId: TenantId): ReturnType<Fleet['blockers']> {
+    return this.fleet.blockers(tenantId);
+  }
+
+  /** What a task waits for, over all nodes. */
+  waitOf(task: WaitingTask): ReturnType<Fleet['wait']> {
+    return this.fleet.wait(task);
+  }
+
+  /** Who has slots of a limit, over all nodes. */
+  slotsOf(limit: LimitName): ReturnType<Fleet['slots']> {
+    return this.fleet.slots(limit);
   }
 
   /** The progress that running attempts of a run have reported, on all nodes. */

@@ -14,6 +14,7 @@ import type {
   RunUid,
   ShardNo,
   TenantId,
+  Usage,
   WorkerId,
 } from '@signalbox/engine';
 import type { ToldOfRun } from './run-info.ts';
@@ -212,6 +213,8 @@ export interface WorkerHello {
   readonly slots: number;
   readonly holds: readonly ProvenClaim[];
   readonly draining: boolean;
+  /** Of its package; absent when it is too old to tell. */
+  readonly version?: string;
 }
 
 export interface WorkerReport {
@@ -224,6 +227,7 @@ export interface WorkerReport {
   readonly code?: string | null;
   readonly retryAfterMs?: number | null;
   readonly memoryBytes?: number | null;
+  readonly used?: Usage | null;
 }
 
 /** What a running attempt has told of its progress. */

@@ -33,6 +33,14 @@ export const ERRORS = {
     message: 'The request has no valid credential.',
     remedy: 'Send the header "Authorization: Bearer <token>" with a token that has not been revoked.',
   },
+  WEBHOOK_REFUSED: {
+    http: 401,
+    grpc: 'UNAUTHENTICATED',
+    retryable: false,
+    message: 'No webhook at this address accepts the call.',
+    remedy:
+      'Check the address, the scheme and the secret of the webhook, and that the payload is signed exactly as it is sent. A signed time may differ from the clock of the server by 5 minutes.',
+  },
   FORBIDDEN: {
     http: 403,
     grpc: 'PERMISSION_DENIED',
@@ -119,6 +127,20 @@ export const ERRORS = {
     message: 'Asset {asset} was never produced, and no dag waits for it.',
     remedy: 'List the assets to see their names.',
   },
+  FREEZE_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: '{target} is not frozen.',
+    remedy: 'List the freezes to see what is frozen.',
+  },
+  LIMIT_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Limit {limit} is not set.',
+    remedy: 'List the limits to see those that are set.',
+  },
   TENANT_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',
@@ -189,6 +211,14 @@ export const ERRORS = {
     message: 'The run id {run} was already used for another run.',
     remedy: 'Repeat the first request to get its answer, or use a new id for a new run.',
   },
+  RUN_KEY_TAKEN: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'No run was created: key {key} has as many runs as the dag allows.',
+    remedy:
+      'Wait until a run with the key has ended and submit again, or set "onFull: queue" under "concurrency" of the dag, so that runs wait.',
+  },
   RUN_TIME_INVALID: {
     http: 422,
     grpc: 'INVALID_ARGUMENT',
@@ -202,6 +232,20 @@ export const ERRORS = {
     retryable: false,
     message: 'Run {run} has ended.',
     remedy: 'An ended run cannot be changed this way. Submit a new run instead.',
+  },
+  RUN_SCHEDULED: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Run {run} has not begun: it is scheduled for {at}. Its priority cannot be changed before that.',
+    remedy: 'Cancel it and submit it again with the priority, or change the priority when it has begun.',
+  },
+  RUN_OF_BACKFILL: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Run {run} was created by a backfill. Its tasks wait in the lane of backfills, whatever their priority.',
+    remedy: 'Give the backfill a larger share when you start it ("share"), or start the run of its window by hand.',
   },
   RUN_SET_ASIDE: {
     http: 409,
@@ -250,7 +294,7 @@ export const ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     retryable: false,
     message: 'The schedule is invalid: {reason}.',
-    remedy: 'Use a cron expression of 5 to 7 fields that can fire, and an IANA time zone such as Europe/Berlin.',
+    remedy: 'Correct what the message names. "signalbox next" shows when a schedule would fire.',
   },
   SCHEDULE_EXISTS: {
     http: 409,
@@ -273,6 +317,20 @@ export const ERRORS = {
     retryable: false,
     message: 'Dag {dag} has more than {reason} schedules, which is too many for one request.',
     remedy: 'Pause or delete its schedules one by one first.',
+  },
+  TOO_MANY_LIMITS: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Your tenant has {reason}, which is the most it can have.',
+    remedy: 'Remove limits that nothing uses, or use the name of one that was removed.',
+  },
+  TOO_MANY_FREEZES: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Your tenant has {reason} freezes of dags, queues and workers, which is the most it can have.',
+    remedy: 'Thaw what need not be frozen, such as workers that are gone, or freeze the tenant.',
   },
   TOO_LARGE: {
     http: 413,
@@ -364,8 +422,7 @@ export const ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     retryable: false,
     message: 'Dag {dag} can have no run for the window {window}: {reason}.',
-    remedy:
-      'Give a past time at which the schedule fires, such as 2027-03-14T00:00:00Z. A dry run of a backfill lists them.',
+    remedy: 'Give a past time at which the schedule fires. A dry run of a backfill lists them.',
   },
   TASK_BUSY: {
     http: 409,

@@ -38,7 +38,7 @@ export const MAX_PROGRESS_NOTE_CHARS = 200;
 export const MAX_SLOTS = 100_000;
 export const DEFAULT_TOKEN_SLOTS = 10_000;
 /** How many more claims a worker can take than it has slots; within the limit of its token. */
-export const MAX_AHEAD = 1_000;
+export const MAX_AHEAD = 2_000;
 /** How many queues a token can name and a worker can serve. */
 export const MAX_TOKEN_QUEUES = 100;
 /** Reports of one worker that wait for an answer: with so many it takes on nothing new. */

@@ -7,6 +7,7 @@ import type {
   BackfillPage,
   BackfillPreview,
   BackfillView,
+  BlockerPage,
   BreakerPage,
   BreakerReset,
   BundleStored,
@@ -14,6 +15,8 @@ import type {
   CallbackSecret,
   CallbacksRepeated,
   Cancelled,
+  CancelledRuns,
+  CancelRuns,
   CancelTask,
   ChangeSettings,
   Clear,
@@ -41,11 +44,17 @@ import type {
   EventPage,
   EventView,
   ExpectationPage,
+  FreezePage,
+  FreezeView,
   Health,
   Imported,
   JobDeleted,
   JobPage,
   JobView,
+  LimitDetails,
+  LimitPage,
+  LimitRemoved,
+  LimitView,
   ListedSchedule,
   LoginLink,
   LogLine,
@@ -62,7 +71,10 @@ import type {
   NodePage,
   Paused,
   PreviewSchedule,
+  PrioritiesSet,
   Priority,
+  PrioritySet,
+  QueuePage,
   ReplayDeadLettersOptions,
   Rerun,
   RerunAnswer,
@@ -74,12 +86,15 @@ import type {
   RunLogPage,
   RunPage,
   RunView,
+  ScaledIn,
+  ScaleIn,
   ScheduleDeleted,
   SchedulePage,
   SchedulePaused,
   SchedulePreview,
   SchedulesCreated,
   SentEvent,
+  SetPriorities,
   SettingsView,
   Signalled,
   Submitted,
@@ -87,14 +102,17 @@ import type {
   TaskPage,
   TaskRetried,
   TaskView,
+  TaskWhy,
   TenantPage,
   TenantSettings,
   TenantView,
+  Thawed,
   TokenPage,
   TokenRevoked,
   Touched,
   VersionPage,
   VersionView,
+  WatchedFolderPage,
   WebhookDeleted,
   WebhookPage,
   WebhookSecret,
@@ -112,7 +130,7 @@ export interface ClientOptions {
   readonly token: string;
   /** No try of a request begins later than this after its first; 30 s unless told, 0 for one try only. */
   readonly retryForMs?: number;
-  /** For tests. */
+  /** In place of Node's own HTTP client: for tests, or to go through a proxy. */
   readonly fetch?: typeof fetch;
   readonly timing?: Partial<RetryTiming>;
 }
@@ -141,6 +159,11 @@ export interface DeployOptions extends ChangeOptions {
 export interface PageOptions {
   readonly cursor?: string;
   readonly limit?: number;
+}
+
+export interface ListAssetsOptions extends PageOptions {
+  /** Only those with this in their names, in upper or lower case. */
+  readonly q?: string;
 }
 
 export interface ScheduleFilter extends PageOptions {
@@ -263,6 +286,13 @@ export interface Client {
   createJob(job: NewJob, options?: ChangeOptions): Promise<CreatedJob>;
   /** Up to 1,000. */
   createJobs(jobs: readonly NewJob[], options?: ChangeOptions): Promise<CreatedJobs>;
+  /**
+   * Creates any number of jobs, thousands in a request. With the same `idempotencyKey` and the same jobs in the same order it can be called
+   * again, and creates those that are missing.
+   *
+   * @example await client.importJobs(files.map((file) => ({ run: 'convert "$FILE"', env: { FILE: '${{ params.file }}' }, params: { file } })))
+   */
+  importJobs(jobs: Iterable<NewJob> | AsyncIterable<NewJob>, options?: ChangeOptions): Promise<Imported>;
   /** Newest first. */
   listJobs(filter?: JobFilter, options?: CallOptions): Promise<JobPage>;
   getJob(id: string, options?: CallOptions): Promise<JobView>;
@@ -282,6 +312,14 @@ export interface Client {
   ): Promise<Cancelled>;
   /** What a cancel would stop, and what would run to close the run. Changes nothing. */
   previewCancel(id: string, options?: CallOptions & { readonly force?: boolean }): Promise<Touched>;
+  /** Cancels a page of the runs that fit: go on with the cursor. @example await client.cancelRuns({ dag: 'report', state: 'queued', dryRun: true }) */
+  cancelRuns(filter: CancelRuns, options?: ChangeOptions): Promise<CancelledRuns>;
+  /** Changes the priority of a run: its tasks that wait go before others, or after them. @example await client.setPriority(id, 'high') */
+  setPriority(id: string, priority: Priority, options?: ChangeOptions): Promise<PrioritySet>;
+  /** The same of a page of the runs that fit: go on with the cursor. @example await client.setPriorities({ dag: 'report', to: 'low', dryRun: true }) */
+  setPriorities(filter: SetPriorities, options?: ChangeOptions): Promise<PrioritiesSet>;
+  /** Tells why a task does not run, what helps, and when it probably starts. @example (await client.getTaskWhy(id, 'load')).message */
+  getTaskWhy(run: string, task: string, options?: CallOptions): Promise<TaskWhy>;
   /** Resolves when the run has ended, or was set aside. */
   waitForRun(id: string, options?: WaitOptions): Promise<RunView>;
   listTasks(
@@ -414,6 +452,13 @@ export interface Client {
   listWorkers(options?: CallOptions): Promise<WorkerPage>;
   /** It takes nothing new, finishes what it has and leaves. */
   drainWorker(id: string, options?: ChangeOptions): Promise<WorkerDrained>;
+  /** What waits and runs in each queue, and how many workers it wants. */
+  listQueues(options?: CallOptions): Promise<QueuePage>;
+  /**
+   * Drains workers of a queue until so many are left, the least busy first.
+   * @example await client.scaleIn('batch', { to: 2 });
+   */
+  scaleIn(queue: string, body: ScaleIn, options?: ChangeOptions): Promise<ScaledIn>;
   listNodes(options?: CallOptions): Promise<NodePage>;
 
   /** Calls that tell others that runs have ended, newest first. */
@@ -425,6 +470,21 @@ export interface Client {
   getCallbackSecret(options?: CallOptions): Promise<CallbackSecret>;
   repeatCallbacks(run: string, options?: ChangeOptions): Promise<CallbacksRepeated>;
 
+  /** What holds back waiting tasks and runs, the most work first, and what would help. */
+  listBlockers(options?: CallOptions): Promise<BlockerPage>;
+  /** What is frozen, by whom and since when. */
+  listFreezes(options?: CallOptions): Promise<FreezePage>;
+  /** Starts no tasks of `dag:etl`, `queue:default`, `worker:<id>`, `tenant:team-a` or `cluster`, within about a second. Running tasks finish. */
+  freeze(target: string, options?: ChangeOptions & { readonly reason?: string }): Promise<FreezeView>;
+  thaw(target: string, options?: ChangeOptions): Promise<Thawed>;
+  /** Limits over several dags: pools and caps, by name. */
+  listLimits(options?: CallOptions): Promise<LimitPage>;
+  /** One of them (`pool:database`, `queue:default`, `tenant:team-a`, `cluster`), and who has its slots since when. */
+  getLimit(name: string, options?: CallOptions): Promise<LimitDetails>;
+  /** Sets or changes it. Kills nothing: a lower limit is pending until slots are back. */
+  setLimit(name: string, slots: number, options?: ChangeOptions): Promise<LimitView>;
+  /** Tasks in a pool that was removed wait until it is set again. */
+  removeLimit(name: string, options?: ChangeOptions): Promise<LimitRemoved>;
   /** Tenants of the installation, by name. Only for admins of the tenant `default`, like all that changes them. */
   listTenants(
     options?: CallOptions & { readonly limit?: number; readonly cursor?: string; readonly deleted?: boolean },
@@ -462,8 +522,10 @@ export interface Client {
   runRetention(options?: ChangeOptions): Promise<RetentionRun>;
   /** The events that dags expect. */
   listExpectations(filter?: { readonly dag?: string }, options?: CallOptions): Promise<ExpectationPage>;
+  /** The folders that the server that answers watches for new files. */
+  listFolders(options?: CallOptions): Promise<WatchedFolderPage>;
   /** Assets: what tasks produce, and what makes runs of other dags begin. */
-  listAssets(page?: PageOptions, options?: CallOptions): Promise<AssetPage>;
+  listAssets(page?: ListAssetsOptions, options?: CallOptions): Promise<AssetPage>;
   getAsset(name: string, options?: CallOptions): Promise<AssetView>;
   /** Says that an asset is fresh, as if a task had produced it. */
   materializeAsset(name: string, options?: ChangeOptions): Promise<AssetView>;

@@ -93,6 +93,12 @@ const runView = (state: RunView['state']): RunView => ({
 const deployed = { name: 'd', version: 1, hash: 'h', changed: true };
 const page = { items: [], cursor: null };
 const AT = '2026-01-01T00:00:00.000Z';
+const FREEZE = { target: 'dag:a', reason: 'x', since: '2026-01-01T00:00:00.000Z', by: 'token:admin' };
+const LIMIT = {
+  ...{ name: 'pool:a', slots: 5, granted: 0, pending: false, setBy: 'token:admin', warnings: [] },
+  setAt: '2026-01-01T00:00:00.000Z',
+};
+const LIMIT_DETAILS = { ...LIMIT, used: 0, waiting: 0, holders: [], missing: [] };
 const TENANT = {
   ...{ name: 'a', state: 'active', weight: 1, defaultPriority: 'normal', critical: false, reason: null },
   ...{ createdAt: AT, createdBy: 'token:admin', changedAt: AT },
@@ -159,12 +165,43 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     'GET /v1/runs?dag=d&state=open&cursor=a+b%26c',
     undefined,
   ],
+  [
+    'cancelRuns',
+    (c) => c.cancelRuns({ dag: 'etl', state: 'queued' }),
+    { dryRun: false, items: [{ run: ID, dag: 'etl', state: 'queued', refused: null }], cursor: null },
+    'POST /v1/runs/cancel',
+    { dag: 'etl', state: 'queued' },
+  ],
+  [
+    'setPriority',
+    (c) => c.setPriority(ID, 'high'),
+    { run: ID, before: 'low', priority: 'high' },
+    `POST /v1/runs/${ID}/priority`,
+    { priority: 'high' },
+  ],
+  [
+    'setPriorities',
+    (c) => c.setPriorities({ dag: 'etl', to: 'high' }),
+    { dryRun: false, items: [{ run: ID, dag: 'etl', state: 'open', before: 'low', refused: null }], cursor: null },
+    'POST /v1/runs/priority',
+    { dag: 'etl', to: 'high' },
+  ],
   ['cancelRun', (c) => c.cancelRun(ID), cancelled, `POST /v1/runs/${ID}/cancel`, {}],
   ['pauseSchedule', (c) => c.pauseSchedule('d'), { name: 'd', paused: true }, 'POST /v1/dags/d/schedule/pause', {}],
   ['resumeSchedule', (c) => c.resumeSchedule('d'), { name: 'd', paused: false }, 'POST /v1/dags/d/schedule/resume', {}],
   ['deleteDag', (c) => c.deleteDag('d'), { name: 'd', retired: true }, 'DELETE /v1/dags/d', undefined],
   ['listVersions', (c) => c.listVersions('d', { limit: 2 }), page, 'GET /v1/dags/d/versions?limit=2', undefined],
   ['listTasks', (c) => c.listTasks(ID, { state: 'failed' }), page, `GET /v1/runs/${ID}/tasks?state=failed`, undefined],
+  [
+    'getTaskWhy',
+    (c) => c.getTaskWhy(ID, 't'),
+    {
+      ...{ run: ID, dag: 'd', task: 't', state: 'ready', code: 'no_worker', message: 'No worker.', until: null },
+      ...{ chain: [], suggestion: null, ahead: 0, predictedStart: null, missing: [] },
+    },
+    `GET /v1/runs/${ID}/tasks/t/why`,
+    undefined,
+  ],
   ['listAttempts', (c) => c.listAttempts(ID, 't'), page, `GET /v1/runs/${ID}/tasks/t/attempts`, undefined],
   ['retryTask', (c) => c.retryTask(ID, 't'), retried, `POST /v1/runs/${ID}/tasks/t/retry`, {}],
   [
@@ -225,6 +262,20 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ['listWorkers', (c) => c.listWorkers(), { ...page, missing: [] }, 'GET /v1/workers', undefined],
   ['drainWorker', (c) => c.drainWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/drain', {}],
   ['listNodes', (c) => c.listNodes(), { ...page, unowned: 0 }, 'GET /v1/nodes', undefined],
+  ['listBlockers', (c) => c.listBlockers(), { ...page, missing: [] }, 'GET /v1/blockers', undefined],
+  ['listFreezes', (c) => c.listFreezes(), page, 'GET /v1/freezes', undefined],
+  ['freeze', (c) => c.freeze('dag:a', { reason: 'x' }), FREEZE, 'PUT /v1/freezes/dag%3Aa', { reason: 'x' }],
+  ['thaw', (c) => c.thaw('dag:a'), { target: 'dag:a', thawed: true }, 'DELETE /v1/freezes/dag%3Aa', undefined],
+  ['listLimits', (c) => c.listLimits(), page, 'GET /v1/limits', undefined],
+  ['getLimit', (c) => c.getLimit('pool:a'), LIMIT_DETAILS, 'GET /v1/limits/pool%3Aa', undefined],
+  ['setLimit', (c) => c.setLimit('pool:a', 5), LIMIT, 'PUT /v1/limits/pool%3Aa', { slots: 5 }],
+  [
+    'removeLimit',
+    (c) => c.removeLimit('cluster'),
+    { name: 'cluster', removed: true },
+    'DELETE /v1/limits/cluster',
+    undefined,
+  ],
   ['listTenants', (c) => c.listTenants({ deleted: true }), page, 'GET /v1/tenants?deleted=true', undefined],
   ['getTenant', (c) => c.getTenant('a b'), TENANT, 'GET /v1/tenants/a%20b', undefined],
   ['createTenant', (c) => c.createTenant({ name: 'a' }), TENANT, 'POST /v1/tenants', { name: 'a' }],
@@ -273,6 +324,7 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     undefined,
   ],
   ['listExpectations', (c) => c.listExpectations({ dag: 'a' }), none, 'GET /v1/expectations?dag=a', undefined],
+  ['listFolders', (c) => c.listFolders(), none, 'GET /v1/folders', undefined],
   ['getAsset', (c) => c.getAsset('s3://a'), asset, 'GET /v1/assets/s3%3A%2F%2Fa', undefined],
   ['materializeAsset', (c) => c.materializeAsset('a'), asset, 'POST /v1/assets/a/materialize', {}],
   ['getSettings', (c) => c.getSettings(), { jitterMs: 0 }, 'GET /v1/settings', undefined],
@@ -317,11 +369,14 @@ test.each([
   ['IDEMPOTENCY_CONFLICT', { key: 'k' }],
   ['UNAUTHENTICATED', {}],
   ['INTERNAL', { incident: 'x' }],
+  ['SCHEDULE_NOT_FOUND', { dag: 'd', reason: 'nightly' }],
 ] as const)('%s is handed to the caller at once, with what the server said', async (code, details) => {
   const { client, heard } = await startScript([refuse(code, details)]);
   const error = await client.submit('d').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(SignalboxError);
-  expect(error).toMatchObject({ code, message: new SignalboxError(code, details).message });
+  const said = new SignalboxError(code, details);
+  expect(error).toMatchObject({ code, message: said.message });
+  expect((error as SignalboxError).body()).toEqual(said.body());
   expect(heard.length).toBe(1);
 });
 

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { SignalboxError } from '@signalbox/protocol/errors';
 import type { AttemptName, CallOptions, ChangeOptions, Client, ClientOptions, EventFilter } from './client-types.ts';
 import { eventsOf, linesOf, runLinesOf } from './follow.ts';
-import { importAll } from './import-all.ts';
+import { importAll, keyOfPart } from './import-all.ts';
 import { askHealth, pollRun } from './poll.ts';
-import { DEFAULT_RETRIES, type Request, type RetryTiming, send, type Target } from './request.ts';
+import { DEFAULT_RETRIES, type Request, type RetryTiming, send, type Target, waitFor } from './request.ts';
 import { loadSchemas, type Parser, type Schemas } from './schemas.ts';
 
 export * from './client-types.ts';
@@ -17,7 +17,7 @@ export function createClient(options: ClientOptions): Client {
     ...(options.retryForMs === undefined ? {} : { retryForMs: options.retryForMs }),
     ...options.timing,
   };
-  const target: Target = { baseUrl: baseOf(options.url), token: options.token, fetch: options.fetch ?? fetch, timing };
+  const target: Target = { baseUrl: baseOf(options.url), token: options.token, fetch: options.fetch ?? null, timing };
 
   async function ask<T>(pick: (schemas: Schemas) => Parser<T>, request: Request): Promise<T> {
     const [schemas, answer] = await Promise.all([loadSchemas(), send(target, request)]);
@@ -42,6 +42,9 @@ export function createClient(options: ClientOptions): Client {
   const putBytes = (path: string, bytes: Uint8Array, { signal }: CallOptions = {}) =>
     ask((s) => s.bundleStoredSchema, { method: 'PUT', path, bytes, signal });
 
+  const pauseFor = (signal: AbortSignal | undefined) => (retryAfterMs: number, tries: number) =>
+    timing.sleep(waitFor({ details: { retryAfterMs } }, tries, timing), signal);
+
   const client: Client = {
     deployDag: (definition, { source, ...call } = {}) => {
       const path = `${dagPath(definition.name)}${query({ source })}`;
@@ -60,6 +63,16 @@ export function createClient(options: ClientOptions): Client {
     submit: (dag, run = {}, call) => post((s) => s.submittedSchema, `${dagPath(dag)}/runs`, run, call),
     createJob: (job, call) => post((s) => s.createdJobSchema, '/v1/jobs', job, call),
     createJobs: (jobs, call) => post((s) => s.createdJobsSchema, '/v1/jobs/batch', { jobs }, call),
+    importJobs: (jobs, { idempotencyKey = randomUUID(), signal } = {}) =>
+      importAll(
+        jobs,
+        (lines, first) =>
+          ask((s) => s.importedSchema, {
+            ...{ method: 'POST', path: '/v1/jobs/import', lines, signal },
+            idempotencyKey: keyOfPart(idempotencyKey, first),
+          }),
+        pauseFor(signal),
+      ),
     listJobs: (filter = {}, call) => get((s) => s.jobPageSchema, `/v1/jobs${query({ ...filter })}`, call),
     getJob: (id, call) => get((s) => s.jobViewSchema, jobPath(id), call),
     listJobRuns: (id, page = {}, call) =>
@@ -80,9 +93,14 @@ export function createClient(options: ClientOptions): Client {
       ),
     previewCancel: (id, { force, ...call } = {}) =>
       post((s) => s.touchedSchema, `${runPath(id)}/cancel`, { dryRun: true, ...(force === true && { force }) }, call),
+    cancelRuns: (filter, call) => post((s) => s.cancelledRunsSchema, '/v1/runs/cancel', filter, call),
+    setPriority: (id, priority, call) =>
+      post((s) => s.prioritySetSchema, `${runPath(id)}/priority`, { priority }, call),
+    setPriorities: (filter, call) => post((s) => s.prioritiesSetSchema, '/v1/runs/priority', filter, call),
     waitForRun: (id, wait = {}) => pollRun(client, id, wait, timing),
     listTasks: (run, filter = {}, call) =>
       get((s) => s.taskPageSchema, `${runPath(run)}/tasks${query({ ...filter })}`, call),
+    getTaskWhy: (run, task, call) => get((s) => s.taskWhySchema, `${taskPath(run, task)}/why`, call),
     getTask: (run, task, call) => get((s) => s.taskViewSchema, taskPath(run, task), call),
     listAttempts: (run, task, call) => get((s) => s.attemptPageSchema, `${taskPath(run, task)}/attempts`, call),
     retryTask: (run, task, call) => post((s) => s.taskRetriedSchema, `${taskPath(run, task)}/retry`, {}, call),
@@ -138,8 +156,11 @@ export function createClient(options: ClientOptions): Client {
       post((s) => s.schedulePreviewSchema, '/v1/schedules/preview', { schedule, from, count }, call),
     createSchedules: (items, call) => post((s) => s.schedulesCreatedSchema, '/v1/schedules', { items }, call),
     importSchedules: (schedules, call) =>
-      importAll(schedules, (lines) =>
-        ask((s) => s.importedSchema, { method: 'POST', path: '/v1/schedules/import', lines, signal: call?.signal }),
+      importAll(
+        schedules,
+        (lines) =>
+          ask((s) => s.importedSchema, { method: 'POST', path: '/v1/schedules/import', lines, signal: call?.signal }),
+        pauseFor(call?.signal),
       ),
     listSchedulesOfDag: (dag, page = {}, call) =>
       get((s) => s.schedulePageSchema, `${dagPath(dag)}/schedules${query({ ...page })}`, call),
@@ -172,6 +193,8 @@ export function createClient(options: ClientOptions): Client {
 
     listWorkers: (call) => get((s) => s.workerPageSchema, '/v1/workers', call),
     drainWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/drain`, {}, call),
+    listQueues: (call) => get((s) => s.queuePageSchema, '/v1/queues', call),
+    scaleIn: (queue, body, call) => post((s) => s.scaledInSchema, `/v1/queues/${part(queue)}/scale-in`, body, call),
     listNodes: (call) => get((s) => s.nodePageSchema, '/v1/nodes', call),
 
     listCallbacks: (filter = {}, call) =>
@@ -191,6 +214,22 @@ export function createClient(options: ClientOptions): Client {
     deleteWebhook: (id, call) =>
       change((s) => s.webhookDeletedSchema, { method: 'DELETE', path: `/v1/webhooks/${part(id)}` }, call),
 
+    listBlockers: (call) => get((s) => s.blockerPageSchema, '/v1/blockers', call),
+    listFreezes: (call) => get((s) => s.freezePageSchema, '/v1/freezes', call),
+    freeze: (target, { reason, ...call } = {}) =>
+      change(
+        (s) => s.freezeViewSchema,
+        { method: 'PUT', path: `/v1/freezes/${part(target)}`, body: reason === undefined ? {} : { reason } },
+        call,
+      ),
+    thaw: (target, call) =>
+      change((s) => s.thawedSchema, { method: 'DELETE', path: `/v1/freezes/${part(target)}` }, call),
+    listLimits: (call) => get((s) => s.limitPageSchema, '/v1/limits', call),
+    getLimit: (name, call) => get((s) => s.limitDetailsSchema, `/v1/limits/${part(name)}`, call),
+    setLimit: (name, slots, call) =>
+      change((s) => s.limitViewSchema, { method: 'PUT', path: `/v1/limits/${part(name)}`, body: { slots } }, call),
+    removeLimit: (name, call) =>
+      change((s) => s.limitRemovedSchema, { method: 'DELETE', path: `/v1/limits/${part(name)}` }, call),
     listTenants: ({ limit, cursor, deleted, ...call } = {}) =>
       get((s) => s.tenantPageSchema, `/v1/tenants${query({ limit, cursor, deleted })}`, call),
     getTenant: (name, call) => get((s) => s.tenantViewSchema, `/v1/tenants/${part(name)}`, call),
@@ -216,6 +255,7 @@ export function createClient(options: ClientOptions): Client {
     runRetention: (call) => post((s) => s.retentionRunSchema, '/v1/retention/run', {}, call),
     listExpectations: (filter = {}, call) =>
       get((s) => s.expectationPageSchema, `/v1/expectations${query({ ...filter })}`, call),
+    listFolders: (call) => get((s) => s.watchedFolderPageSchema, '/v1/folders', call),
     listAssets: (page = {}, call) => get((s) => s.assetPageSchema, `/v1/assets${query({ ...page })}`, call),
     getAsset: (name, call) => get((s) => s.assetViewSchema, `/v1/assets/${part(name)}`, call),
     materializeAsset: (name, call) => post((s) => s.assetViewSchema, `/v1/assets/${part(name)}/materialize`, {}, call),

@@ -3,7 +3,7 @@
  * event that arrived, so nothing is missed. A permanent refusal ends it.
  */
 import { SignalboxError } from '@signalbox/protocol/errors';
-import { refusalOf, type Target, urlOf, waitFor } from './request.ts';
+import { answeredOf, refusalOf, type Target, urlOf, waitFor } from './request.ts';
 
 interface ServerSentEvent {
   readonly id: string;
@@ -68,7 +68,7 @@ async function* readOnce(
   if (signal?.aborted) stop();
   let timer = setTimeout(alarm, target.timing.requestMs);
   try {
-    const response = await target.fetch(urlOf(target, path), {
+    const response = await (target.fetch ?? fetch)(urlOf(target, path), {
       headers: {
         accept: 'text/event-stream',
         authorization: `Bearer ${target.token}`,
@@ -77,7 +77,7 @@ async function* readOnce(
       redirect: 'error',
       signal: silence.signal,
     });
-    if (!response.ok) throw refusalOf(response, await response.text(), { method: 'GET', path });
+    if (!response.ok) throw refusalOf(await answeredOf(response), { method: 'GET', path });
     const parser = new EventParser();
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {

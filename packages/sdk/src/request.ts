@@ -2,8 +2,9 @@
  * One request to the server, retried while that can help. A request that changes something has an idempotency key, the same
  * for all tries: if its answer was lost, it is sent again and never done twice (I11, I12).
  */
-import { isErrorCode, type Problem, SignalboxError } from '@signalbox/protocol/errors';
+import { isErrorCode, type Problem, type ProblemBody, SignalboxError } from '@signalbox/protocol/errors';
 import { lostNumberIn } from '@signalbox/protocol/exact-json';
+import { type Answered, exchange, type Sent } from './exchange.ts';
 
 export interface RetryTiming {
   readonly now: () => number;
@@ -43,7 +44,8 @@ export interface Target {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly token: string;
-  readonly fetch: typeof fetch;
+  /** Null for `exchange`, which is faster. */
+  readonly fetch: typeof fetch | null;
   readonly timing: RetryTiming;
 }
 
@@ -93,7 +95,7 @@ export async function send(target: Target, request: Request): Promise<unknown> {
 
 /** Never sooner than the server asks for; spread, so that many clients do not come back together. */
 export function waitFor(
-  error: SignalboxError,
+  error: Pick<SignalboxError, 'details'>,
   tries: number,
   { backoffMinMs, backoffMaxMs, random }: RetryTiming,
 ): number {
@@ -109,26 +111,27 @@ async function sendOnce(target: Target, request: Request, body: string | Uint8Ar
   request.signal?.addEventListener('abort', stop, { once: true });
   if (request.signal?.aborted) stop();
   const timer = setTimeout(() => patience.abort(new Error('no answer in time')), target.timing.requestMs);
-  let response: Response;
-  let text: string;
+  let answered: Answered;
   try {
-    response = await target.fetch(url, {
-      method: request.method,
-      headers: headersOf(target, request),
-      // A credential is for the server that it was given for.
-      redirect: 'error',
-      signal: patience.signal,
-      ...(body === undefined ? {} : { body }),
-    });
-    text = await response.text();
+    const sent: Sent = { method: request.method, headers: headersOf(target, request), body, signal: patience.signal };
+    answered = await (target.fetch === null ? exchange(url, sent) : fetched(target.fetch, url, sent));
   } catch (error) {
     throw noAnswer(request, error);
   } finally {
     clearTimeout(timer);
     request.signal?.removeEventListener('abort', stop);
   }
-  if (response.ok) return parseJson(text);
-  throw refusalOf(response, text, request);
+  if (answered.status >= 200 && answered.status < 300) return parseJson(answered.text);
+  throw refusalOf(answered, request);
+}
+
+async function fetched(fetch: NonNullable<Target['fetch']>, url: string, { body, ...sent }: Sent): Promise<Answered> {
+  // A credential is for the server that it was given for.
+  return answeredOf(await fetch(url, { ...sent, redirect: 'error', ...(body === undefined ? {} : { body }) }));
+}
+
+export async function answeredOf(response: Response): Promise<Answered> {
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), text: await response.text() };
 }
 
 function headersOf({ token }: Target, { body, bytes, lines, idempotencyKey }: Request): Record<string, string> {
@@ -163,20 +166,21 @@ function parseJson(text: string): unknown {
   }
 }
 
-export function refusalOf(response: Response, text: string, request: Request): SignalboxError {
+export function refusalOf(answered: Answered, request: Request): SignalboxError {
+  const { status, text } = answered;
   const body = (safeJson(text) ?? {}) as { readonly [name: string]: unknown };
   const { code, detail } = body;
-  const told = typeof body.retryAfterMs === 'number' ? body.retryAfterMs : retryAfterOf(response);
+  const told = typeof body.retryAfterMs === 'number' ? body.retryAfterMs : retryAfterOf(answered);
   const after = told === undefined ? {} : { retryAfterMs: told };
   if (isErrorCode(code) && typeof detail === 'string') {
     const problems = problemsIn(body.problems);
-    return RemoteRefusal.of(code, detail, { ...after, ...(problems.length === 0 ? {} : { problems }) });
+    const remedy = typeof body.remedy === 'string' ? body.remedy : null;
+    return new RemoteRefusal(code, { detail, remedy }, { ...after, ...(problems.length === 0 ? {} : { problems }) });
   }
   // Something on the way has answered in the server's place.
-  const reason = `status ${response.status}`;
-  if (response.status === 502 || response.status === 504) return noAnswer(request, new Error(reason));
-  if (response.status === 503 || response.status === 429)
-    return new SignalboxError('UNAVAILABLE', { ...after, reason });
+  const reason = `status ${status}`;
+  if (status === 502 || status === 504) return noAnswer(request, new Error(reason));
+  if (status === 503 || status === 429) return new SignalboxError('UNAVAILABLE', { ...after, reason });
   return new SignalboxError('INTERNAL', { incident: `none: ${reason} without a problem body` });
 }
 
@@ -189,13 +193,26 @@ function problemsIn(value: unknown): Problem[] {
   );
 }
 
-/** Keeps the server's own sentence: it knows the names that belong in it. */
+interface Sentences {
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+/** Keeps the server's own sentences: it knows the names that belong in them. */
 class RemoteRefusal extends SignalboxError {
-  static of(...[code, detail, details]: [SignalboxError['code'], string, SignalboxError['details']]): RemoteRefusal {
-    const refusal = new RemoteRefusal(code, details);
+  readonly #told: Sentences;
+
+  constructor(code: SignalboxError['code'], told: Sentences, details: SignalboxError['details']) {
+    super(code, details);
+    this.#told = told;
     const places = (details.problems ?? []).slice(0, 5).map(({ path, message }) => `${path} ${message}`);
-    refusal.message = [detail, places.join('; ')].filter(Boolean).join(' ');
-    return refusal;
+    this.message = [told.detail, places.join('; ')].filter(Boolean).join(' ');
+  }
+
+  override body(): ProblemBody {
+    const body = super.body();
+    const { detail, remedy } = this.#told;
+    return { ...body, detail, remedy: remedy ?? body.remedy };
   }
 }
 
@@ -207,7 +224,7 @@ function safeJson(text: string): unknown {
   }
 }
 
-function retryAfterOf(response: Response): number | undefined {
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+function retryAfterOf({ retryAfter }: Answered): number | undefined {
+  const seconds = Number(retryAfter ?? Number.NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }

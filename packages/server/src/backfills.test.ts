@@ -68,6 +68,11 @@ test.each([
   expect(await ask('POST', '/v1/dags/daily/runs', body)).toMatchObject({ code });
 });
 
+test('a backfill names the schedule that is not there', async () => {
+  const asked = await ask('POST', '/v1/dags/daily/backfills/preview', { from: daysAgo(5), schedule: 'none' });
+  expect(asked).toMatchObject({ status: 404, detail: 'Dag daily has no schedule none.' });
+});
+
 test('a backfill runs the windows without a run, and tells how far it is', async () => {
   const range = { from: daysAgo(5), to: daysAgo(1), maxActive: 2 };
   const preview = await ask('POST', '/v1/dags/daily/backfills/preview', range);

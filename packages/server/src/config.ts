@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { parseAllow } from '@signalbox/protocol/outbound';
 import type { Rate } from './auth/rate.ts';
 import type { WatchedFolder } from './files/folder-watch.ts';
+import type { WatchedObjects } from './objects/object-watch.ts';
 
 export interface BindAddress {
   readonly host: string;
@@ -46,6 +47,7 @@ export interface ServerConfig {
   readonly callbackAllow: readonly string[];
   /** Folders of this machine whose new files become events. */
   readonly watchFolders: readonly WatchedFolder[];
+  readonly watchObjects: WatchedObjects;
   readonly tls: TlsFiles | null;
   readonly logLevel: LogLevel;
   readonly retentionDays: number;
@@ -97,6 +99,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     trustedProxies: proxies(variables),
     callbackAllow: allowed(variables),
     watchFolders: watchedFolders(variables),
+    watchObjects: watchedObjects(variables),
     tls: tlsFiles(variables),
     logLevel: oneOf(variables, 'SIGNALBOX_LOG', LOG_LEVELS, 'info'),
     retentionDays: wholeNumber(variables, 'SIGNALBOX_RETENTION_DAYS', { least: 1, most: 3_650, usual: 30 }),
@@ -140,6 +143,27 @@ function watchedFolders({ SIGNALBOX_WATCH_FOLDERS: text }: Variables): readonly 
   if (twice !== undefined)
     throw new ConfigError(`SIGNALBOX_WATCH_FOLDERS names ${twice.name} twice: give each its own.`);
   return folders;
+}
+
+/** `orders=s3://shop/incoming/,rates=s3://rates` */
+function watchedObjects(variables: Variables): WatchedObjects {
+  const { SIGNALBOX_WATCH_OBJECTS: text, SIGNALBOX_S3_ENDPOINT: endpoint = '' } = variables;
+  const pairs = (text ?? '').split(',').flatMap((pair) => (pair.trim() === '' ? [] : [pair.trim()]));
+  const prefixes = pairs.map((pair) => {
+    const [, name = '', bucket = '', prefix = ''] =
+      /^([A-Za-z0-9_.-]{1,100})=s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.{0,900}))?$/.exec(pair) ?? [];
+    if (name === '')
+      throw new ConfigError(
+        `SIGNALBOX_WATCH_OBJECTS has "${pair}": give names, buckets and prefixes, such as orders=s3://shop/incoming/.`,
+      );
+    return { name, bucket, prefix };
+  });
+  const twice = prefixes.find(({ name }, no) => prefixes.findIndex((one) => one.name === name) !== no);
+  if (twice !== undefined)
+    throw new ConfigError(`SIGNALBOX_WATCH_OBJECTS names ${twice.name} twice: give each its own.`);
+  if (endpoint !== '' && !/^https?:\/\/[^/]+\/?$/.test(endpoint))
+    throw new ConfigError(`SIGNALBOX_S3_ENDPOINT is "${endpoint}": give an address such as http://127.0.0.1:9000.`);
+  return { prefixes, endpoint: endpoint === '' ? null : endpoint };
 }
 
 /** Where data and the admin token lie unless told: the CLI looks there too. */

@@ -2,6 +2,7 @@
 import { parseConfig } from './config.ts';
 import { systemClock } from './ports/clock.ts';
 import { type RunningServer, startServer } from './start.ts';
+import { collectStartupGarbageSoon } from './startup-garbage.ts';
 
 /** Runs first when the server is told to stop. */
 type BeforeStop = () => Promise<void>;
@@ -35,6 +36,7 @@ export async function runServer(
   const config = parseConfig(variables);
   const told = untilTold(() => process.exit(1));
   const server = await startServer(config);
+  collectStartupGarbageSoon();
   const beforeStop = await onStarted(server);
   await told;
   await beforeStop?.();

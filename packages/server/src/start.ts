@@ -17,12 +17,14 @@ import { TakenSlots } from './grpc/taken-slots.ts';
 import { serveWorker } from './grpc/worker-stream.ts';
 import { type Logger, makeLogger, tellWith } from './log.ts';
 import { takeLogFolder } from './logs/log-folder.ts';
+import { requireS3 } from './objects/s3.ts';
 import { cryptoRandom, systemClock } from './ports/clock.ts';
 import { DatabaseClock } from './ports/database-clock.ts';
 import { ThreadRenewer } from './ports/renewer.ts';
 import { HmacTokens } from './ports/tokens.ts';
 import { SettingsBook } from './settings/settings-book.ts';
 import { Upkeep } from './upkeep.ts';
+import { VERSION } from './version.ts';
 import { OWN_ZONES, type OwnZones, ZoneBook } from './zones/zone-book.ts';
 
 export interface RunningServer {
@@ -73,6 +75,7 @@ export async function startServer(
   /** The zone data of this runtime; tests give other data. */
   ownZones: OwnZones = OWN_ZONES,
 ): Promise<RunningServer> {
+  if (config.watchObjects.prefixes.length > 0) requireS3();
   const logger = makeLogger(config.logLevel, 'main');
   const closers = new Closers();
   try {
@@ -118,7 +121,10 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
   const cluster = await queries.cluster();
 
   const nodeId = randomUUID() as NodeId;
+  /** Null before it starts, and once it stops. */
   let host: Host | null = null;
+  /** The same, and known also while it stops. */
+  let decider: Host | null = null;
   let grpcAddress = '';
   let dataAddress = '';
   const network = new GrpcPeerNetwork({
@@ -132,7 +138,8 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
     nodeId,
     heartbeatMs: config.heartbeatMs,
     leaseMs: config.leaseMs,
-    gateways: host?.gateways() ?? [],
+    // Also while it stops: a worker that asks then must not forget where else it can go.
+    gateways: decider?.gateways() ?? [],
     dataAddress,
     pingMs: PING_MS,
   });
@@ -144,7 +151,6 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
   closers.add(() => door.close());
   grpcAddress = config.advertise ?? reachable({ host: config.grpc.host, port: door.port });
 
-  let decider: Host | null = null;
   const logFolder = await takeLogFolder(config.dataDir);
   closers.add(() => logFolder.release());
   const closing = {
@@ -175,6 +181,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       trustedProxies: config.trustedProxies,
       callbackAllow: config.callbackAllow,
       watchFolders: config.watchFolders,
+      watchObjects: config.watchObjects,
       tls,
       logLevel,
       retention: upkeep.retention,
@@ -212,6 +219,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       peerAddress: grpcAddress,
       gatewayAddress: grpcAddress,
       dataAddress,
+      version: VERSION,
       settings: {
         ...DEFAULT_SETTINGS,
         leaseMs: config.leaseMs,
@@ -234,6 +242,8 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       tokens: new HmacTokens(cluster),
       network,
       readTenants: () => queries.readTenantRules(),
+      readCaps: () => queries.readCaps(),
+      readFrozen: () => queries.readFrozen(),
       childParams,
       renewer: new ThreadRenewer({ url, preparedStatements, logLevel, windowGraceMs: config.windowGraceMs }, tell),
     },

@@ -124,3 +124,25 @@ test('an attempt that asks gets more time than its timeout, of the server and of
   const { state, output } = await taskOf(id);
   expect([state, Number(output) > 20_000 && Number(output) <= 30_000]).toEqual(['succeeded', true]);
 });
+
+test('what an attempt used is told with it: processor time and memory of a process, nothing of a handler', async () => {
+  await rig.addWorker({ quick: () => 1 }, { queues: ['busy-process', 'quick'] });
+  // Long enough for a look at its memory.
+  const run = `node -e "const held = Buffer.alloc(80_000_000, 1); for (const end = Date.now() + 1_500; Date.now() < end; ); held.at(0)"`;
+  const id = await begin('busy-process', { run, handler: undefined });
+  await ended(id);
+  const { attempts } = (await taskOf(id)) as unknown as { readonly attempts: readonly Measured[] };
+  expect(attempts).toHaveLength(1);
+  expect(attempts[0]?.cpuMs).toBeGreaterThan(300);
+  expect(attempts[0]?.cpuMs).toBeLessThan(20_000);
+  expect(attempts[0]?.peakMemoryBytes).toBeGreaterThan(80_000_000);
+  expect(attempts[0]?.peakMemoryBytes).toBeLessThan(400_000_000);
+  const quick = await begin('quick', {});
+  await ended(quick);
+  expect(await taskOf(quick)).toMatchObject({ attempts: [{ cpuMs: null, peakMemoryBytes: null }] });
+});
+
+interface Measured {
+  readonly cpuMs: number | null;
+  readonly peakMemoryBytes: number | null;
+}

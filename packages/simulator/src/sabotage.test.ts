@@ -7,7 +7,9 @@ import type {
   Effect,
   Instant,
   NodeId,
+  ScheduleSpec,
   State,
+  TaskNo,
   TaskSlot,
   TenantId,
 } from '@signalbox/engine';
@@ -18,7 +20,7 @@ import type { Sabotage } from './fake-store/index.ts';
 import { FakeStore } from './fake-store/index.ts';
 import { hidesAdded } from './sabotage-adding.ts';
 import { forgetsOneInstance, slotIn } from './sabotage-maps.ts';
-import { type Mode, type Simulation, simulate } from './simulate.ts';
+import { type Mode, type Simulation, simulate, useNewerZones } from './simulate.ts';
 import type { World } from './world/world.ts';
 
 interface Case {
@@ -30,6 +32,8 @@ interface Case {
   readonly sabotage?: Partial<Sabotage>;
   readonly onHost?: (host: Host) => void;
   readonly onWorld?: (world: World) => void;
+  /** What is arranged takes this long. */
+  readonly lengthMs?: number;
 }
 
 /** The insides that are patched: not part of what the host promises to anybody. */
@@ -60,6 +64,11 @@ function ignoresSuspension(host: Host): void {
     if (command.kind !== 'SetTenants') return command;
     return { ...command, tenants: command.tenants.map((tenant) => ({ ...tenant, isSuspended: false })) };
   });
+}
+
+/** The engine never hears that something is frozen. */
+function ignoresFreezes(host: Host): void {
+  alterCommands(host, (command) => (command.kind === 'SetFrozen' ? { ...command, frozen: [] } : command));
 }
 
 function alterCommands(host: Host, alter: (command: Command) => Command): void {
@@ -188,6 +197,33 @@ function forgetsExpectations(host: Host): void {
   altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, expectations: [] } }));
 }
 
+/** A new home of a limit does not know what it has given. */
+function forgetsGrants(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, grants: [] } }));
+}
+
+/** A shard claims whether it has a slot or not. */
+function claimsWithoutSlots(host: Host): void {
+  beforeEachBatch(host, ({ limits }) => {
+    for (const hold of limits.all()) hold.hasRoom = () => true;
+  });
+}
+
+/** Limits of tasks and runs hold back nobody. */
+function ignoresOwnLimits(host: Host): void {
+  beforeEachBatch(host, ({ dags }) => {
+    for (const { lanes } of dags.byId.values())
+      for (const lane of [...lanes.values()].flat()) for (const { hold } of lane?.own ?? []) hold.hasRoom = () => true;
+  });
+}
+
+/** A slot that is in use is given back. */
+function returnsUsedSlots(host: Host): void {
+  beforeEachBatch(host, ({ limits }) => {
+    for (const hold of limits.all()) hold.used = 0;
+  });
+}
+
 /** Word of fresh assets reaches nobody. */
 function findsNoDagOnAssets(host: Host): void {
   const { store } = insideOf(host).ownership.ports;
@@ -310,6 +346,20 @@ function losesChanges(host: Host, isLost: (change: Change) => boolean): void {
   };
 }
 
+/** A changed priority is in memory only. */
+function storesOldPriorities(host: Host): void {
+  const { store } = insideOf(host).ownership.ports;
+  const openChain = store.openChain.bind(store);
+  const asBefore = (change: Change): Change =>
+    change.kind === 'PrioritySet' ? { ...change, priority: change.before } : change;
+  store.openChain = async (nodeId) => {
+    const chain = await openChain(nodeId);
+    const commit = chain.commit.bind(chain);
+    chain.commit = (batch) => commit({ ...batch, changes: batch.changes.map(asBefore) });
+    return chain;
+  };
+}
+
 /** A dead letter is written twice, by a host that sends some changes again. */
 function writesDeadLettersTwice(host: Host): void {
   const { store } = insideOf(host).ownership.ports;
@@ -407,6 +457,33 @@ function forgetsDecided(host: Host): void {
   }));
 }
 
+/** Nobody knows what the zone data of before said. Newer data comes while times of the day have just fired that are later by it. */
+function forgetsOldZones(world: World): void {
+  Object.assign(world.settings, { zoneDataOf: () => null });
+  Object.assign(world.zones, { laterMs: 15_000 });
+  world.events.in(25_000, () => useNewerZones(world));
+}
+
+/** Schedules that come from the database have lost a part. */
+function altersSchedules(host: Host, alter: (spec: ScheduleSpec) => ScheduleSpec): void {
+  const { store } = insideOf(host).turns.ports;
+  const fetch = store.fetch.bind(store);
+  const altered = <T extends { readonly spec: ScheduleSpec }>(one: T): T => ({ ...one, spec: alter(one.spec) });
+  store.fetch = async (needs) => {
+    const seen = await fetch(needs);
+    return { ...seen, schedules: seen.schedules.map(altered) };
+  };
+  altersLoads(host, (heads) => ({ ...heads, schedules: heads.schedules.map(altered) }));
+}
+
+function ignoresJitter(host: Host): void {
+  altersSchedules(host, ({ jitterMs: _, ...spec }) => ({ ...spec, jitterMs: 0 }));
+}
+
+function ignoresLimitsOfSchedules(host: Host): void {
+  altersSchedules(host, ({ limit: _, ...spec }) => spec);
+}
+
 /** The database takes a window, and a run of it, as often as it is given one. */
 function dropsWindowKeys({ database: { tables } }: World): void {
   for (const table of [tables.windows, tables.runUids]) table.has = () => false;
@@ -471,31 +548,54 @@ function loopsStandStill(world: World): void {
 
 let askCount = 0;
 
-/** Asks a node about every schedule that there is, for all to see. */
-function setPaused(
-  { database, history, events }: World,
-  node: World['nodes'][number] | undefined,
-  paused: boolean,
-): void {
-  for (const { shard, dagId } of database.tables.schedules.values()) {
-    const tenantId = 1 as TenantId;
-    const command: Command = {
-      kind: 'SetSchedulePaused',
-      shard,
-      tenantId,
-      dagId,
-      paused,
-      actor: 'token:test' as Actor,
-    };
-    node?.process.deliver(() => {
-      askCount += 1;
-      const asked = { no: -askCount, client: 'test', node: node.machine, command, deadlineMs: 2_000, at: events.now() };
-      history.add({ kind: 'asked', ask: asked });
-      void node.host?.ask(command, asked.deadlineMs).then((result) => {
-        if (node.process.isAlive) history.add({ kind: 'told', ask: asked, result });
-      });
+type Node = World['nodes'][number] | undefined;
+
+/** Asks a node about every schedule that there is. */
+function setPaused(world: World, node: Node, paused: boolean): void {
+  const tenantId = 1 as TenantId;
+  const actor = 'token:test' as Actor;
+  for (const { shard, dagId } of world.database.tables.schedules.values())
+    askFor(world, node, { kind: 'SetSchedulePaused', shard, tenantId, dagId, paused, actor });
+}
+
+/** Again and again the first task of a run is cleared, with all that depends on it. */
+function clearsOften(world: World): void {
+  const { events, nodes, database } = world;
+  const select = { tasks: [0 as TaskNo], states: null, downstream: true, upstream: false };
+  for (let at = 5_000; at < 50_000; at += 700) {
+    events.in(at, () => {
+      const run = [...database.tables.runs.values()].findLast(({ phase }) => phase === 'ended');
+      const node = nodes.find((one) => one.isUp);
+      if (run === undefined) return;
+      const { tenantId, runId } = run;
+      const actor = 'token:test' as Actor;
+      askFor(world, node, { kind: 'ClearTasks', tenantId, runId, select, force: true, dryRun: false, actor });
     });
   }
+}
+
+/** For all to see. */
+function askFor({ history, events }: World, node: Node, command: Command): void {
+  node?.process.deliver(() => {
+    askCount += 1;
+    const asked = { no: -askCount, client: 'test', node: node.machine, command, deadlineMs: 2_000, at: events.now() };
+    history.add({ kind: 'asked', ask: asked });
+    void node.host?.ask(command, asked.deadlineMs).then((result) => {
+      if (node.process.isAlive) history.add({ kind: 'told', ask: asked, result });
+    });
+  });
+}
+
+/** The owner takes every key for free. */
+function admitsAnyKey(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    const state = turns.current();
+    for (const dag of state?.dags.byId.values() ?? [])
+      for (const [, key] of state?.runKeys.of(dag.id) ?? []) key.hasRoom = () => true;
+    decide(...parts);
+  };
 }
 
 /** After each step: the tasks of the working set, one by one. */
@@ -567,6 +667,7 @@ function leavesChildrenAlone(host: Host): void {
 
 const CASES: readonly Case[] = [
   { what: 'whom a slot is for', within: 60, expected: /^I65/, onHost: lendsForEverybody },
+  { what: 'what is frozen', within: 100, expected: /^I46/, onHost: ignoresFreezes },
   { what: 'suspended tenants', within: 100, expected: /^I46/, onHost: ignoresSuspension },
   { what: 'the epoch check', within: 60, expected: /^(I14|D1)/, sabotage: { epochCheck: false, commitNoCheck: false } },
   { what: 'the check of tokens', within: 60, expected: /^(I21|I22|I36|I39|D3)/, onHost: takesAnyToken },
@@ -579,6 +680,7 @@ const CASES: readonly Case[] = [
     within: 100,
     expected: /^I25/,
     onWorld: ownersFlap,
+    lengthMs: 50_000,
     onHost: (host) =>
       altersLoads(host, (heads) => ({
         ...heads,
@@ -590,6 +692,7 @@ const CASES: readonly Case[] = [
     within: 200,
     expected: /^(I16|I17|I21)/,
     onWorld: loopsStandStill,
+    lengthMs: 50_000,
     onHost: (host) => {
       insideOf(host).turns.proveOwned = () => Promise.resolve();
     },
@@ -599,13 +702,32 @@ const CASES: readonly Case[] = [
     within: 100,
     expected: /^I41/,
     onWorld: ownersFlapWithoutWorkers,
+    lengthMs: 50_000,
     onHost: startsTimesOver,
   },
   { what: 'the limits of dags', within: 40, expected: /^I44/, onHost: ignoresLimits },
+  { what: 'the memory of slots that were given', within: 60, expected: /^(I44|I45|I19)/, onHost: forgetsGrants },
+  { what: 'slots of limits that span shards', within: 40, expected: /^I44/, onHost: claimsWithoutSlots },
+  {
+    what: 'the memory of who has a key',
+    within: 60,
+    expected: /^(I7|I19|I45)/,
+    onHost: (host) => altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, runKeys: [] } })),
+  },
+  { what: 'the limit of runs with one key', within: 40, expected: /^I7/, onHost: admitsAnyKey },
+  { what: 'limits of tasks and runs', within: 60, expected: /^I44/, onHost: ignoresOwnLimits },
+  { what: 'counting the slots in use', within: 40, expected: /^(I44|I45)/, onHost: returnsUsedSlots },
   { what: 'backoffs', within: 60, expected: /^I40/, onHost: retriesAtOnce },
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },
   { what: 'the end of old tokens at a retry', within: 60, expected: /^(D1|I19|I20|I21)/, onHost: leavesOldTokensValid },
-  { what: 'what depends on a task that is cleared', within: 150, expected: /^I37/, onHost: forgetsDependents },
+  {
+    what: 'what depends on a task that is cleared',
+    within: 40,
+    expected: /^I37/,
+    onWorld: clearsOften,
+    onHost: forgetsDependents,
+    lengthMs: 30_000,
+  },
   { what: 'the end of schedules that are removed', within: 60, expected: /^(I1|I6) /, onHost: keepsRemovedSchedules },
   { what: 'the time of delayed runs', within: 60, expected: /^(I4|I10)/, onHost: beginsEarly },
   {
@@ -645,6 +767,15 @@ const CASES: readonly Case[] = [
     onWorld: dropsWindowKeys,
     onHost: forgetsDecided,
   },
+  {
+    what: 'the zone data by which times of the day were decided',
+    within: 100,
+    expected: /^I3 /,
+    onWorld: forgetsOldZones,
+    lengthMs: 50_000,
+  },
+  { what: 'the jitter of schedules', within: 60, expected: /^(I4|I19) /, onHost: ignoresJitter },
+  { what: 'the limit of schedules', within: 100, expected: /^(I2|I19)/, onHost: ignoresLimitsOfSchedules },
   { what: 'counting each upstream once', within: 60, expected: /^(I30|I19|D3)/, onHost: countsDownTwice },
   { what: 'the memory of skipped upstream', within: 100, expected: /^(I30|I19|I33|D3)/, onHost: forgetsSkipped },
   { what: 'waiting for each instance of a map', within: 60, expected: /^(I30|I19|I33|D3)/, onHost: forgetsInstances },
@@ -661,7 +792,7 @@ const CASES: readonly Case[] = [
   {
     what: 'the memory of what was added',
     within: 100,
-    expected: /^(I17|I19|I21|I22|I30|I32|I33|D1|D3)/,
+    expected: /^(I17|I19|I21|I22|I30|I32|I33|I36|D1|D3)/,
     onHost: forgetsAdded,
   },
   { what: 'the memory of events that wait', within: 100, expected: /^(I10|I16|I19|I53|D1)/, onHost: forgetsHeldEvents },
@@ -689,6 +820,18 @@ const CASES: readonly Case[] = [
   { what: 'what a breaker holds', within: 100, expected: /^I44/, onHost: opensBreakers },
   { what: 'waiting for what closes a run', within: 60, expected: /^(I33|I19|D3)/, onHost: endsBeforeItIsClosed },
   {
+    what: 'the memory of starts per time',
+    within: 60,
+    expected: /^(I44|I19)/,
+    onHost: (host) => losesChanges(host, ({ kind }) => kind === 'RateUsed'),
+  },
+  {
+    what: 'the storing of priorities',
+    within: 150,
+    expected: /^(I19|I49|I65)/,
+    onHost: storesOldPriorities,
+  },
+  {
     what: 'one kind of change in the journal',
     within: 20,
     expected: /^(I7|I19|I45)/,
@@ -697,7 +840,7 @@ const CASES: readonly Case[] = [
 ];
 
 test.each(CASES)('without $what a promise is broken within $within histories', { timeout: 240_000 }, async (broken) => {
-  const { sabotage, onHost, onWorld, mode = 'safety', within, expected } = broken;
+  const { sabotage, onHost, onWorld, lengthMs, mode = 'safety', within, expected } = broken;
   for (let seed = 1; seed <= within; seed++) {
     const simulation: Simulation = {
       seed,
@@ -705,6 +848,7 @@ test.each(CASES)('without $what a promise is broken within $within histories', {
       ...(sabotage !== undefined && { sabotage }),
       ...(onHost !== undefined && { hooks: { onHost } }),
       ...(onWorld !== undefined && { onWorld }),
+      ...(lengthMs !== undefined && { lengthMs }),
     };
     const outcome = await simulate(simulation);
     if (outcome.broken === null) continue;

@@ -36,6 +36,16 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [510000312, 'safety', 'I22: a late report of an attempt that was stopped, its task cleared and then expired'],
   [851000062, 'liveness', 'I72: a run that waits for its requirements, and a clock that is set back'],
   [851000270, 'liveness', 'I7: a place that is given up under a limit that was lowered'],
+  [420000094, 'liveness', 'I72: nodes that load anew in the moment in which their owners are looked for'],
+  [420000100, 'liveness', 'I37: a run of a backfill that was set aside twice, because its load broke off twice'],
+  [450000128, 'safety', 'I19: live runs that are not loaded yet, which its checker did not know'],
+  [1800002758, 'safety', 'I11: an expected event that was deployed anew by an owner whose clock is behind'],
+  [1810003156, 'liveness', 'I49: a run of higher priority that the new owner has not loaded yet'],
+  [1800018252, 'safety', 'I49: a run of higher priority that was loaded after the owner had decided'],
+  [1810006196, 'liveness', 'I29: a slot that no worker takes, and one that was recalled and is in use'],
+  [1810006387, 'liveness', 'I72: a run that waits for its key, and its holder for the window of that run'],
+  [1810006501, 'liveness', 'I7: a run that was given its key, and one before it that is not loaded yet'],
+  [450000305, 'safety', 'I3: newer zone data, and a schedule that is always in memory'],
 ];
 
 /** Null when all is as promised. */

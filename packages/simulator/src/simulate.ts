@@ -2,10 +2,14 @@
 import type { TenantId } from '@signalbox/engine';
 import { Watch } from './checkers/index.ts';
 import type { Sabotage } from './fake-store/index.ts';
+import type { JournalEntry } from './fake-store/journal.ts';
 import type { Fault } from './fault.ts';
 import { drawFaults } from './faults.ts';
+import type { Chance } from './world/chance.ts';
 import { SimClients } from './world/client.ts';
 import type { Broken, History } from './world/history.ts';
+import { planKeys, usesKeys } from './world/keys.ts';
+import { planPools, usesLimits } from './world/limits.ts';
 import { type NodeHooks, SimNode } from './world/node.ts';
 import type { ClockFaults } from './world/process.ts';
 import { SimWorker } from './world/worker.ts';
@@ -24,6 +28,8 @@ export interface Simulation {
   readonly hooks?: NodeHooks;
   readonly sabotage?: Partial<Sabotage>;
   readonly onWorld?: (world: World) => void;
+  /** How long faults go on; drawn, unless something is arranged that takes longer. */
+  readonly lengthMs?: number;
 }
 
 export interface Outcome {
@@ -39,21 +45,34 @@ export interface Outcome {
 }
 
 const FAULTS_FROM_MS = 3_000;
+/** How often users do something, on average. Where all must end, more would only make the wait for the end longer. */
+const USE_EVERY_MS: Readonly<Record<Mode, readonly number[]>> = {
+  safety: [300, 800, 2_000],
+  liveness: [600, 1_200, 2_500],
+};
+/** Most histories are short: they find as much per second of work as long ones do (decision 0185). Some take what needs time. */
+const LONG_SHARE = 1 / 8;
+const LENGTHS_MS: Readonly<Record<Mode, Readonly<Record<'short' | 'long', readonly [min: number, max: number]>>>> = {
+  safety: { short: [6_000, 20_000], long: [15_000, 80_000] },
+  liveness: { short: [6_000, 20_000], long: [15_000, 45_000] },
+};
 /** As long as commits come, things go on: one that takes longer than this without any has come to a stop. */
 const STANDSTILL_MS = 120_000;
+/** What must have recovered by a bound has had its time, and was looked at for a while after it. */
+const RECOVERED_MS = 36_000;
 
-export async function simulate({ seed, mode, hooks, sabotage, onWorld }: Simulation): Promise<Outcome> {
+export async function simulate({ seed, mode, hooks, sabotage, onWorld, lengthMs }: Simulation): Promise<Outcome> {
   const world = new World({ seed, ...(sabotage !== undefined && { sabotage }) });
   const cluster = buildCluster(world, hooks ?? {});
   onWorld?.(world);
   const watch = new Watch(world);
-  const faultsUntil = world.chance.fork('length').between(15_000, mode === 'safety' ? 80_000 : 45_000);
+  const faultsUntil = lengthMs ?? drawLength(world, mode);
   const faults = drawFaults(world, FAULTS_FROM_MS, faultsUntil);
   const onGoing = scheduleFaults(world, faults);
   watch.health.whenSick(() => onGoing.size > 0);
-  const clients = startAll(world);
-  raiseZoneData(world);
-  changeDefaultJitter(world);
+  const clients = startAll(world, USE_EVERY_MS[mode]);
+  raiseZoneData(world, faultsUntil);
+  changeDefaultJitter(world, faultsUntil);
   await world.runUntil(faultsUntil);
   if (mode === 'liveness') await heal(world, watch, clients, onGoing);
   watch.end();
@@ -68,6 +87,11 @@ export async function simulate({ seed, mode, hooks, sabotage, onWorld }: Simulat
     history: world.history,
     invariants: watch.invariants,
   };
+}
+
+function drawLength({ chance }: World, mode: Mode): number {
+  const draw = chance.fork('length');
+  return draw.between(...LENGTHS_MS[mode][draw.happens(LONG_SHARE) ? 'long' : 'short']);
 }
 
 function buildCluster(world: World, hooks: NodeHooks): string {
@@ -104,31 +128,43 @@ function planTenants({ workers, tenants, chance }: World): readonly TenantId[] |
 
 const isFirst = <T>(one: T, at: number, all: readonly T[]): boolean => all.indexOf(one) === at;
 
-function startAll(world: World): SimClients {
+function startAll(world: World, useEveryMs: readonly number[]): SimClients {
   const chance = world.chance.fork('start');
   for (const node of world.nodes) world.events.in(chance.between(0, 300), () => node.start());
   for (const worker of world.workers) world.events.in(chance.between(0, 500), () => worker.start());
-  const clients = new SimClients(world, planDags(world.chance.fork('dags'), chance.int(1, 4), world.tenants.ids));
-  clients.start(chance.pick([300, 800, 2_000]));
+  const plain = planDags(world.chance.fork('dags'), chance.int(1, 4), world.tenants.ids);
+  const limited = usesLimits(world.chance) ? planPools(world.chance.fork('pools'), plain) : plain;
+  const dags = usesKeys(world.chance) ? planKeys(world.chance.fork('keys'), limited) : limited;
+  const clients = new SimClients(world, dags);
+  clients.start(chance.pick(useEveryMs));
   return clients;
 }
 
 /** In some histories newer zone data comes into use. */
-function raiseZoneData({ chance, events, history, zones }: World): void {
-  const draw = chance.fork('newer zone data');
-  if (!draw.happens(0.3)) return;
-  events.in(draw.between(5_000, 60_000), () => {
-    zones.edition = 2;
-    history.add({ kind: 'fault', what: 'newer zone data is used' });
-  });
+function raiseZoneData(world: World, faultsUntil: number): void {
+  const draw = world.chance.fork('newer zone data');
+  if (draw.happens(0.3)) world.events.in(sometime(draw, faultsUntil), () => useNewerZones(world));
+}
+
+/** Mostly within a history that has such a length, and not before it is under way. */
+function sometime(draw: Chance, faultsUntil: number): number {
+  return draw.between(FAULTS_FROM_MS, 1.2 * faultsUntil);
+}
+
+/** Servers load all anew. */
+export function useNewerZones({ history, zones, nodes }: World): void {
+  if (zones.edition === 2) return;
+  zones.edition = 2;
+  history.add({ kind: 'fault', what: 'newer zone data is used' });
+  for (const { host, process } of nodes) if (process.isAlive) host?.reload('newer zone data');
 }
 
 /** In some histories somebody changes the jitter of the cluster. Servers then compute the windows in memory anew. */
-function changeDefaultJitter(world: World): void {
+function changeDefaultJitter(world: World, faultsUntil: number): void {
   const { chance, events, history, nodes } = world;
   const draw = chance.fork('change of the default jitter');
   if (!draw.happens(0.3)) return;
-  events.in(draw.between(5_000, 60_000), () => {
+  events.in(sometime(draw, faultsUntil), () => {
     world.defaultJitterMs = draw.pick([0, draw.int(1, MAX_DEFAULT_JITTER_MS)]);
     history.add({ kind: 'fault', what: `the cluster has a jitter of ${world.defaultJitterMs} ms` });
     for (const { host, process } of nodes) {
@@ -169,15 +205,22 @@ async function heal(world: World, watch: Watch, clients: SimClients, onGoing: On
   const healedAt = world.now;
   await world.runUntil(healedAt + 5_000);
   clients.stopSchedules();
-  await world.runUntil(healedAt + 45_000);
-  let [committed, since] = [0, world.now];
+  await world.runUntil(healedAt + RECOVERED_MS);
+  const { journal } = world.database;
+  let [seen, since] = [0, world.now];
   while (world.history.broken === null && world.now - since < STANDSTILL_MS) {
     if (watch.ledger.live.size === 0 && clients.openCount === 0) break;
     await world.runUntil(world.now + 1_000);
-    const { length } = world.database.journal;
-    if (length > committed) [committed, since] = [length, world.now];
+    if (journal.slice(seen).some(isProgress)) since = world.now;
+    seen = journal.length;
   }
   await world.runUntil(world.now + 5_000);
+}
+
+/** Expectations commit for ever, whatever else has come to a stop. */
+function isProgress(entry: JournalEntry): boolean {
+  if (entry.kind !== 'commit') return false;
+  return entry.changes.some(({ kind }) => kind !== 'ExpectationSet' && kind !== 'EventMissed');
 }
 
 /** Some machines never come back: what is left is enough. */

@@ -190,7 +190,7 @@ async function main(): Promise<void> {
     await migrate(server.url);
     const store = await openPostgresStore({ url: server.url });
     const nodeId = randomUUID() as NodeId;
-    await store.registerNode({ nodeId, peerAddress: 'bench', gatewayAddress: 'bench', dataAddress: '' });
+    await store.registerNode({ nodeId, peerAddress: 'bench', gatewayAddress: 'bench', dataAddress: '', version: '' });
     const wanted = (await store.observe()).shards.map(({ shard, epoch }) => ({ shard, seenEpoch: epoch }));
     await store.takeShards({ nodeId, shards: wanted, lockTimeoutMs: 1_000, windowGraceMs: 10_000 });
     const { shards } = await store.loadHeads(

@@ -16,25 +16,17 @@ type Numbers = readonly (number | null)[];
 
 /** `bigint[]` */
 export function bigints(values: Numbers): Buffer | null {
-  return columnOf(OID.bigint, 8, values, (bytes, at, value) => {
-    const whole = asWhole(value, Number.MAX_SAFE_INTEGER);
-    bytes.writeInt32BE(Math.floor(whole / TWO_TO_32), at);
-    bytes.writeUInt32BE(whole >>> 0, at + 4);
-  });
+  return numbersOf(OID.bigint, 8, Number.MAX_SAFE_INTEGER, values);
 }
 
 /** `integer[]` */
 export function integers(values: Numbers): Buffer | null {
-  return columnOf(OID.integer, 4, values, (bytes, at, value) => {
-    bytes.writeInt32BE(asWhole(value, 0x7fff_ffff), at);
-  });
+  return numbersOf(OID.integer, 4, 0x7fff_ffff, values);
 }
 
 /** `smallint[]` */
 export function smallints(values: Numbers): Buffer | null {
-  return columnOf(OID.smallint, 2, values, (bytes, at, value) => {
-    bytes.writeInt16BE(asWhole(value, 0x7fff), at);
-  });
+  return numbersOf(OID.smallint, 2, 0x7fff, values);
 }
 
 /** `boolean[]` */
@@ -49,6 +41,43 @@ export function uuids(values: readonly (string | null)[]): Buffer | null {
   return columnOf(OID.uuid, 16, values, writeUuid);
 }
 
+/** All sizes in one loop, byte by byte: a call of `Buffer` for each number took three times as long, and commits are full of them. */
+function numbersOf(oid: number, size: 2 | 4 | 8, most: number, values: Numbers): Buffer | null {
+  const bytes = Buffer.allocUnsafe(HEAD_BYTES + values.length * (4 + size));
+  let at = HEAD_BYTES;
+  let missing = 0;
+  for (let no = 0; no < values.length; no++) {
+    const value = values[no]!;
+    if (value === null) {
+      missing += 1;
+      putInt32(bytes, at, NO_VALUE);
+      at += 4;
+      continue;
+    }
+    const whole = asWhole(value, most);
+    putInt32(bytes, at, size);
+    at += 4;
+    if (size === 2) {
+      bytes[at] = whole >> 8;
+      bytes[at + 1] = whole;
+    } else {
+      if (size === 8) putInt32(bytes, at, Math.floor(whole / TWO_TO_32));
+      putInt32(bytes, at + size - 4, whole);
+    }
+    at += size;
+  }
+  return finished(bytes, at, oid, values.length, missing);
+}
+
+/** The lower 32 bits, as those of any whole number that a double holds. */
+function putInt32(bytes: Buffer, at: number, value: number): void {
+  const bits = value | 0;
+  bytes[at] = bits >>> 24;
+  bytes[at + 1] = bits >>> 16;
+  bytes[at + 2] = bits >>> 8;
+  bytes[at + 3] = bits;
+}
+
 function columnOf<T>(
   oid: number,
   size: number,
@@ -61,21 +90,26 @@ function columnOf<T>(
   for (const value of values) {
     if (value === null) {
       missing += 1;
-      bytes.writeInt32BE(NO_VALUE, at);
+      putInt32(bytes, at, NO_VALUE);
       at += 4;
       continue;
     }
-    bytes.writeInt32BE(size, at);
+    putInt32(bytes, at, size);
     write(bytes, at + 4, value);
     at += 4 + size;
   }
-  if (missing === values.length && missing > 0) return null;
-  bytes.writeInt32BE(1, 0); // dimensions
-  bytes.writeInt32BE(missing > 0 ? 1 : 0, 4);
-  bytes.writeInt32BE(oid, 8);
-  bytes.writeInt32BE(values.length, 12);
-  bytes.writeInt32BE(1, 16); // the first index
-  return bytes.subarray(0, at);
+  return finished(bytes, at, oid, values.length, missing);
+}
+
+/** With its head; null if every value is missing. */
+function finished(bytes: Buffer, end: number, oid: number, count: number, missing: number): Buffer | null {
+  if (missing === count && missing > 0) return null;
+  putInt32(bytes, 0, 1); // dimensions
+  putInt32(bytes, 4, missing > 0 ? 1 : 0);
+  putInt32(bytes, 8, oid);
+  putInt32(bytes, 12, count);
+  putInt32(bytes, 16, 1); // the first index
+  return bytes.subarray(0, end);
 }
 
 /** The server would refuse the text of any other number; the bytes of one would be another number. */

@@ -16,7 +16,7 @@ import { byLeaf, type KnownDays, leafOfJournal, leafOfRun, leafOfWindow } from '
 import type { CommitBatch, ShardStamp } from './port.ts';
 import { type Call, call, statement } from './statement.ts';
 import { addTasks } from './statements/added.ts';
-import { insertAttempts, insertPayloads, replacePayloads } from './statements/attempt.ts';
+import { insertAttempts, insertPayloads, insertUsage, replacePayloads } from './statements/attempt.ts';
 import { markBackfillRuns } from './statements/backfill.ts';
 import { writeCallbacks } from './statements/callback.ts';
 import { saveCheckpoints } from './statements/checkpoint.ts';
@@ -27,7 +27,7 @@ import { writeJournal } from './statements/journal.ts';
 import { addLiveRuns, changeLiveRuns, removeLiveRuns } from './statements/live-run.ts';
 import { clearTasks, forceRuns, reopenRuns } from './statements/manual.ts';
 import { changeMaps } from './statements/map.ts';
-import { markTasks, pauseRuns } from './statements/marks.ts';
+import { markTasks, pauseRuns, setPriorities } from './statements/marks.ts';
 import { yieldRuns } from './statements/past.ts';
 import { rollBackRuns } from './statements/rollup.ts';
 import { changeKnownRuns, endPlainRuns, insertChangedRuns, insertNewRuns } from './statements/run.ts';
@@ -107,10 +107,12 @@ function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
   for (const [leaf, ends] of byLeaf([...rows.failures.values()], ofRun)) calls.push(noteTaskFailures(leaf, ends));
   for (const [leaf, marked] of byLeaf(rows.marked, ofRun)) calls.push(...markTasks(leaf, marked));
   for (const [leaf, pauses] of byLeaf(rows.pauses, ofRun)) calls.push(pauseRuns(leaf, pauses));
+  for (const [leaf, set] of byLeaf(rows.priorities, ofRun)) calls.push(setPriorities(leaf, set));
   for (const [leaf, notes] of byLeaf([...rows.taskNotes.values()], ofRun)) calls.push(...noteTasks(leaf, notes));
   for (const [leaf, notes] of byLeaf([...rows.runNotes.values()], ofRun)) calls.push(noteRuns(leaf, notes));
   for (const [leaf, changes] of byLeaf(rows.takenOver, ofRun)) calls.push(takeOverTasks(leaf, changes));
   for (const [leaf, attempts] of byLeaf(rows.supersededAttempts, ofRun)) calls.push(insertAttempts(leaf, attempts));
+  for (const [leaf, measured] of byLeaf(rows.measured, ofRun)) calls.push(insertUsage(leaf, measured));
   for (const [leaf, payloads] of byLeaf(rows.payloads, ofRun)) calls.push(insertPayloads(leaf, payloads));
   for (const [leaf, replaced] of byLeaf(rows.replaced, ofRun)) calls.push(...replacePayloads(leaf, replaced));
   for (const [leaf, saved] of byLeaf(rows.checkpoints.values(), ofRun)) calls.push(...saveCheckpoints(leaf, saved));
@@ -134,14 +136,18 @@ function byKey(a: RunFold, b: RunFold): number {
 type Leaf = Parameters<typeof insertNewRuns>[0];
 type Created = RunFold & { created: NonNullable<RunFold['created']> };
 
+function isCreated(run: RunFold): run is Created {
+  return run.created !== null;
+}
+
 function runCalls(leaf: Leaf, runs: readonly RunFold[]): Call[] {
   const groups = { created: [] as Created[], createdAndChanged: [] as Created[], ended: [], changed: [] as RunFold[] };
   const ended: RunFold[] = groups.ended;
   for (const run of runs) {
-    const { created, admitted, closing, struck } = run;
-    if (created !== null) {
+    const { admitted, closing, struck } = run;
+    if (isCreated(run)) {
       const changed = closing !== null || run.ended !== null || struck !== null;
-      groups[changed ? 'createdAndChanged' : 'created'].push({ ...run, created });
+      groups[changed ? 'createdAndChanged' : 'created'].push(run);
     } else if (closing !== null || struck !== null || admitted !== null) groups.changed.push(run);
     else if (run.ended !== null) ended.push(run);
   }
@@ -187,9 +193,9 @@ function liveRunCalls(runs: readonly RunFold[]): Call[] {
   const removed: RunFold[] = [];
   const changed: RunFold[] = [];
   for (const run of runs) {
-    const { created, ended, admitted, claimed } = run;
-    if (created !== null) {
-      if (ended === null) added.push({ ...run, created });
+    const { ended, admitted, claimed } = run;
+    if (isCreated(run)) {
+      if (ended === null) added.push(run);
     } else if (ended !== null) removed.push(run);
     else if (admitted !== null || claimed) changed.push(run);
   }

@@ -53,6 +53,7 @@ export class Fixtures {
           peerAddress: randomUUID(),
           gatewayAddress: randomUUID(),
           dataAddress: '',
+          version: '1.2.3',
         });
         await node.takeOver(shards);
         return node;

@@ -37,11 +37,13 @@ function leafOfDay(known: ReadonlySet<number>, day: number): Leaf {
   return known.has(day) ? `d${day}` : 'default';
 }
 
+type RunTable = 'run' | 'task' | 'attempt' | 'payload' | 'map_expansion' | 'attempt_usage';
+
 /**
  * Where to read what belongs to a leaf. A day without a known partition may have got one since, from a node whose clock
  * leapt ahead: reading `default` alone would miss its rows without a word, so all partitions are asked.
  */
-export function readable(table: 'run' | 'task' | 'attempt' | 'payload' | 'map_expansion', leaf: Leaf): string {
+export function readable(table: RunTable, leaf: Leaf): string {
   return leaf === 'default' ? table : `${table}_${leaf}`;
 }
 

@@ -121,7 +121,7 @@ export async function loadHeads(
         ...(await readDagsOf(ask, runs, [...schedules, ...dagsBroughtBy(tables)])),
         admitted: sumAdmitted(waiting),
         tables,
-        complete: headIds.length === waiting.reduce((sum, { unclaimed }) => sum + unclaimed, 0),
+        partial: partialDags(waiting, runs, new Set(headIds)),
       };
     },
     { timeoutMs: LOAD_TIMEOUT_MS, held: false },
@@ -240,6 +240,14 @@ function parseShards(shards: CallResult, silent: CallResult): StoredShard[] {
         servedMs: Number(servedMs),
       })),
   }));
+}
+
+/** Those with more runs without a claim than were loaded. */
+function partialDags(counts: readonly LiveCount[], runs: readonly StoredRun[], heads: ReadonlySet<RunId>): DagId[] {
+  const left = new Map<DagId, number>();
+  for (const { dagId, unclaimed } of counts) left.set(dagId, (left.get(dagId) ?? 0) + unclaimed);
+  for (const { dagId, runId } of runs) if (heads.has(runId)) left.set(dagId, left.get(dagId)! - 1);
+  return [...left].flatMap(([dagId, count]) => (count > 0 ? [dagId] : [])).sort((a, b) => a - b);
 }
 
 function sumAdmitted(counts: readonly LiveCount[]): AdmittedCount[] {

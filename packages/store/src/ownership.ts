@@ -10,8 +10,8 @@ import type { Database } from './database.ts';
 import {
   type ClusterSeen,
   CommitError,
-  type NodeAddresses,
   type NodeReach,
+  type NodeRegistration,
   type TakenShard,
   type TakeShards,
 } from './port.ts';
@@ -118,10 +118,11 @@ const touch = statement(
 const insertNode = statement(
   'insert_node',
   `
-  insert into node (node_id, beat, peer_address, gateway_address, data_address, cut_from, has_workers)
-  values ($1::uuid, 1, $2::text, $3::text, $4::text, '{}', false)
+  insert into node (node_id, beat, peer_address, gateway_address, data_address, version, cut_from, has_workers)
+  values ($1::uuid, 1, $2::text, $3::text, $4::text, $5::text, '{}', false)
   on conflict (node_id) do update set beat = node.beat + 1, leaving = false, cut_from = '{}', has_workers = false,
-    peer_address = excluded.peer_address, gateway_address = excluded.gateway_address, data_address = excluded.data_address`,
+    peer_address = excluded.peer_address, gateway_address = excluded.gateway_address, data_address = excluded.data_address,
+    version = excluded.version`,
 );
 const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');
 const setReach = statement(
@@ -154,8 +155,9 @@ export class Ownership {
     this.#database = database;
   }
 
-  async registerNode(node: NodeAddresses): Promise<void> {
-    await this.#database.one(call(insertNode, node.nodeId, node.peerAddress, node.gatewayAddress, node.dataAddress));
+  async registerNode(node: NodeRegistration): Promise<void> {
+    const { nodeId, peerAddress, gatewayAddress, dataAddress, version } = node;
+    await this.#database.one(call(insertNode, nodeId, peerAddress, gatewayAddress, dataAddress, version));
   }
 
   beat(nodeId: NodeId, windowGraceMs: number): Promise<void> {

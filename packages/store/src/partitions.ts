@@ -12,7 +12,7 @@ import { type Call, call, statement } from './statement.ts';
 type Group = keyof KnownDays;
 /** Tables that are cut together; the first one of each tells which days there are. */
 const TABLES = {
-  run: ['run', 'task', 'attempt', 'payload', 'map_expansion'],
+  run: ['run', 'task', 'attempt', 'payload', 'map_expansion', 'attempt_usage'],
   journal: ['journal', 'journal_member'],
   window: ['window_decision'],
 } as const satisfies Record<Group, readonly string[]>;

@@ -89,6 +89,12 @@ export interface NodeAddresses {
   readonly dataAddress: string;
 }
 
+/** How a node makes itself known. */
+export interface NodeRegistration extends NodeAddresses {
+  /** Of the product. For people: no node decides by the version of another. */
+  readonly version: string;
+}
+
 /** What a node reaches: it tells so when it changes. */
 export interface NodeReach {
   /** Other nodes from which it gets no answer. */
@@ -148,8 +154,8 @@ export interface LoadedHeads {
   readonly admitted: readonly AdmittedCount[];
   /** Rows of described tables, in the order of their keys. */
   readonly tables: LoadedTables;
-  /** Whether live runs remain for `loadRest`. */
-  readonly complete: boolean;
+  /** Dags with live runs that remain for `loadRest`, in the order of their ids. */
+  readonly partial: readonly DagId[];
 }
 
 /** Where the second step of a load goes on: by shard, priority, run. */
@@ -184,7 +190,7 @@ export interface DagFound {
 
 export interface Store {
   /** Makes the node known, with beat 1. A node id is used by one process only. */
-  registerNode(node: NodeAddresses): Promise<void>;
+  registerNode(node: NodeRegistration): Promise<void>;
   /**
    * Raises the node's beat, and notes when. A beat that comes more than `windowGraceMs` after the last one ends a break in
    * service. Called from the renewal thread, over its own connection.

@@ -8,7 +8,7 @@ import { type JournalEntry, readJournal } from './journal-read.ts';
 import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
-import type { CommitChain, NodeAddresses, NodeReach, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
+import type { CommitChain, NodeReach, NodeRegistration, PayloadKey, RestCursor, Store, TakeShards } from './port.ts';
 import { dropOldAudit } from './queries/audit.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
@@ -45,7 +45,7 @@ export class PostgresStore implements Store {
     this.#ownership = new Ownership(database);
   }
 
-  registerNode = (node: NodeAddresses) => this.#ownership.registerNode(node);
+  registerNode = (node: NodeRegistration) => this.#ownership.registerNode(node);
   beat = (nodeId: NodeId, windowGraceMs: number) => this.#ownership.beat(nodeId, windowGraceMs);
   readClock = () => this.#ownership.readClock();
   noteClock = (nodeId: NodeId, seen: { readonly aheadMs: number; readonly unfit: string | null }) =>

@@ -2,7 +2,17 @@
  * The queries of the edge. They have their own small pool, a time limit per statement (D12), and name the tenant: what
  * belongs to another tenant does not exist (I65). They never commit changes of the engine and own no shard.
  */
-import type { NodeId, RunId, RunUid, ShardNo, TaskNo, TenantId, VersionNo, ZoneData } from '@signalbox/engine';
+import type {
+  LimitName,
+  NodeId,
+  RunId,
+  RunUid,
+  ShardNo,
+  TaskNo,
+  TenantId,
+  VersionNo,
+  ZoneData,
+} from '@signalbox/engine';
 import { Database, type Log } from './database.ts';
 import type { OutputsOfRun } from './large-output.ts';
 import { Partitions } from './partitions.ts';
@@ -71,6 +81,7 @@ import {
 } from './queries/events.ts';
 import { deleteMissedEvent, listExpectations, listMissedEvents, type MissedEventRow } from './queries/expectations.ts';
 import { firstClaims } from './queries/first-claims.ts';
+import { type Frozen, listFreezes, readFrozen, removeFreeze, setFreeze } from './queries/freezes.ts';
 import { getRun } from './queries/get-run.ts';
 import {
   deleteJob,
@@ -78,6 +89,7 @@ import {
   findJob,
   findJobIds,
   insertJobRows,
+  keepJobScheduleNo,
   type ListJobs,
   listJobRuns,
   listJobs,
@@ -95,12 +107,14 @@ import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseReq
 import { resolveRun } from './queries/resolve-run.ts';
 import { endedByDag, endedByHour } from './queries/rollups.ts';
 import type { RunOutline } from './queries/run-details.ts';
+import { holdersOfKey } from './queries/run-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { type ChangedSettings, changeSettings, readSettings } from './queries/settings.ts';
 import { ShownSpecs } from './queries/shown-specs.ts';
+import { countSlotLimits, findSlotLimits, listSlotLimits, readCaps } from './queries/slot-limits.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import {
@@ -113,6 +127,16 @@ import {
 } from './queries/tenants.ts';
 import { findVersion, listNodes, listVersions } from './queries/versions.ts';
 import { dropWatchedFiles, keepWatchedFiles, listWatchedFiles, type WatchedFile } from './queries/watched-files.ts';
+import {
+  claimObjectWatch,
+  dropGoneObjects,
+  findWatchedObjects,
+  keepWatchedObjects,
+  type ListedPage,
+  renewObjectWatch,
+  type WatchedObject,
+  type WatchHolder,
+} from './queries/watched-objects.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -163,6 +187,15 @@ export class Queries {
   findTenant = (name: string) => findTenant(this.#database, name);
   tenantOfRun = (runId: RunId) => tenantOfRun(this.#database, runId);
   readTenantRules = () => readTenantRules(this.#database);
+  readCaps = () => readCaps(this.#database);
+  readFrozen = () => readFrozen(this.#database);
+  holdersOfKey = (key: Parameters<typeof holdersOfKey>[2]) => holdersOfKey(this.#database, this.#shown, key);
+  listFreezes = (who: Parameters<typeof listFreezes>[1]) => listFreezes(this.#database, who);
+  setFreeze = (frozen: Frozen, by: Parameters<typeof setFreeze>[2]) => setFreeze(this.#database, frozen, by);
+  removeFreeze = (frozen: Frozen, by: Parameters<typeof removeFreeze>[2]) => removeFreeze(this.#database, frozen, by);
+  listSlotLimits = (who: Parameters<typeof listSlotLimits>[1]) => listSlotLimits(this.#database, who);
+  countSlotLimits = (tenantId: TenantId, limit: LimitName) => countSlotLimits(this.#database, tenantId, limit);
+  findSlotLimits = (names: readonly LimitName[]) => findSlotLimits(this.#database, names);
   createTenant = (tenant: Parameters<typeof createTenant>[1], by: ChangedBy) =>
     createTenant(this.#database, tenant, by);
   changeTenant = (name: string, change: Parameters<typeof changeTenant>[2], by: ChangedBy) =>
@@ -196,6 +229,13 @@ export class Queries {
   listWatchedFiles = (folder: string) => listWatchedFiles(this.#database, folder);
   keepWatchedFiles = (folder: string, files: readonly WatchedFile[]) => keepWatchedFiles(this.#database, folder, files);
   dropWatchedFiles = (folder: string, paths: readonly string[]) => dropWatchedFiles(this.#database, folder, paths);
+  claimObjectWatch = (holder: WatchHolder, forMs: number) => claimObjectWatch(this.#database, holder, forMs);
+  renewObjectWatch = (holder: WatchHolder, to: { readonly forMs: number; readonly isLooked?: boolean }) =>
+    renewObjectWatch(this.#database, holder, to);
+  findWatchedObjects = (prefix: string, keys: readonly string[]) => findWatchedObjects(this.#database, prefix, keys);
+  keepWatchedObjects = (prefix: string, objects: readonly WatchedObject[]) =>
+    keepWatchedObjects(this.#database, prefix, objects);
+  dropGoneObjects = (prefix: string, page: ListedPage) => dropGoneObjects(this.#database, prefix, page);
   listAssets = (tenantId: TenantId, list: ListAssets) => listAssets(this.#database, tenantId, list);
   readSettings = () => readSettings(this.#database);
   changeSettings = (changed: ChangedSettings) => changeSettings(this.#database, changed);
@@ -211,7 +251,7 @@ export class Queries {
     beginRequest(this.#database, key, request);
   answerRequest = (key: RequestKey, answered: { status: number; answer: unknown }) =>
     answerRequest(this.#database, key, answered);
-  releaseRequest = (key: RequestKey) => releaseRequest(this.#database, key);
+  releaseRequest = (key: RequestKey, partly?: unknown) => releaseRequest(this.#database, key, partly);
   forgetRequest = (key: RequestKey) => forgetRequest(this.#database, key);
 
   putBundle = (tenantId: TenantId, bundle: NewBundle) => putBundle(this.#database, tenantId, bundle);
@@ -245,6 +285,8 @@ export class Queries {
     insertJobRows(this.#database, tenantId, jobs, createdBy);
   deleteJob = (tenantId: TenantId, id: string, by: ChangedBy) => deleteJob(this.#database, tenantId, id, by);
   deleteJobRows = (tenantId: TenantId, ids: readonly string[]) => deleteJobRows(this.#database, tenantId, ids);
+  keepJobScheduleNo = (tenantId: TenantId, id: string, scheduleNo: number) =>
+    keepJobScheduleNo(this.#database, tenantId, id, scheduleNo);
   markJobCancelled = (tenantId: TenantId, id: string) => markJobCancelled(this.#database, tenantId, id);
   findJob = (tenantId: TenantId, id: string) => findJob(this.#database, tenantId, id);
   findJobIds = (tenantId: TenantId, ids: readonly string[]) => findJobIds(this.#database, tenantId, ids);

@@ -80,6 +80,7 @@ const sweepRuns = leafStatement(
   payloads as (delete from payload_${leaf} p using expired e where p.shard = e.shard and p.run_id = e.run_id),
   attempts as (delete from attempt_${leaf} a using expired e where a.shard = e.shard and a.run_id = e.run_id),
   maps as (delete from map_expansion_${leaf} m using expired e where m.shard = e.shard and m.run_id = e.run_id),
+  usage as (delete from attempt_usage_${leaf} u using expired e where u.shard = e.shard and u.run_id = e.run_id),
   tasks as (delete from task_${leaf} t using expired e where t.shard = e.shard and t.run_id = e.run_id),
   runs as (delete from run_${leaf} r using expired e where r.shard = e.shard and r.run_id = e.run_id returning 1)
   select count(*), (select count(*) from runs),

@@ -9,11 +9,14 @@
 const ESCAPE = '\u0001';
 // Surrogates match one by one only where they stand alone: with the flag u a pair is one character.
 const UNSTORABLE = /[\u0000\u0001]|\p{Surrogate}/gu;
-const QUOTED = /["\\]/g;
 // Most texts hold none of these: then one test is all.
-const SPECIAL = /[\u0000\u0001"\\\ud800-\udfff]/;
+const MAYBE_UNSTORABLE = /[\u0000\u0001\ud800-\udfff]/;
+const QUOTED = /["\\]/;
+const ALL_QUOTED = /["\\]/g;
+const CONTROL = /[\u0000-\u001f\ud800-\udfff]/;
 
 export function encodeText(text: string): string {
+  if (!MAYBE_UNSTORABLE.test(text)) return text;
   return text.replace(UNSTORABLE, (char) => `${ESCAPE}${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
@@ -48,9 +51,18 @@ export function textArray(values: readonly (string | null)[]): string {
     if (i > 0) literal += ',';
     const value = values[i];
     if (value === null || value === undefined) literal += 'NULL';
-    else literal += SPECIAL.test(value) ? `"${encodeText(value).replace(QUOTED, '\\$&')}"` : `"${value}"`;
+    else literal += quoted(value);
   }
   return `${literal}}`;
+}
+
+/**
+ * An element of an array. JSON escapes quotes and backslashes as arrays do, and natively: half the time for a text that is JSON itself. It
+ * has other escapes for control characters and halves of surrogate pairs, which arrays do not know.
+ */
+function quoted(value: string): string {
+  if (CONTROL.test(value)) return `"${encodeText(value).replace(ALL_QUOTED, '\\$&')}"`;
+  return QUOTED.test(value) ? JSON.stringify(value) : `"${value}"`;
 }
 
 /** Texts of which most are missing, for `rowsOf` alone: null if all of them are, which is null in each row. */

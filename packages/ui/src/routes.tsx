@@ -64,6 +64,10 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/assets/assets.tsx'), 'AssetsPage'),
   ),
   page(
+    '/limits',
+    lazyRouteComponent(() => import('./pages/limits/limits.tsx'), 'LimitsPage'),
+  ),
+  page(
     '/tenants',
     lazyRouteComponent(() => import('./pages/tenants/tenants.tsx'), 'TenantsPage'),
   ),
@@ -80,6 +84,10 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/breakers.tsx'), 'BreakersPage'),
   ),
   page(
+    '/callbacks',
+    lazyRouteComponent(() => import('./pages/callbacks.tsx'), 'CallbacksPage'),
+  ),
+  page(
     '/workers',
     lazyRouteComponent(() => import('./pages/workers.tsx'), 'WorkersPage'),
   ),
@@ -90,6 +98,10 @@ const routeTree = root.addChildren([
   page(
     '/events',
     lazyRouteComponent(() => import('./pages/events/events.tsx'), 'EventsPage'),
+  ),
+  page(
+    '/sources',
+    lazyRouteComponent(() => import('./pages/sources/sources.tsx'), 'SourcesPage'),
   ),
   page(
     '/system',

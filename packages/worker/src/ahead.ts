@@ -5,8 +5,11 @@
  */
 import { MAX_AHEAD } from '@signalbox/protocol';
 
-/** A claim that comes ahead of its slot waits for about this long. */
-const AHEAD_MS = 100;
+/**
+ * A claim that comes ahead of its slot waits for about this long, or for half of what it may wait. The more claims are under way,
+ * the more of them share a commit: with 100 ms, at most 1,000 claims, and a busy machine, a task cost half as much again.
+ */
+const AHEAD_MS = 200;
 /** How much of the old rate stays with each look. */
 const KEPT = 0.5;
 
@@ -25,8 +28,8 @@ export class Ahead {
     this.most = least;
   }
 
-  /** What to tell the gateway; null if what it knows is near enough. */
-  look(now: number, endedCount: number): number | null {
+  /** What to tell the gateway; null if what it knows is near enough. `mostWaitMs`: after so long a claim goes back. */
+  look(now: number, endedCount: number, mostWaitMs = Number.POSITIVE_INFINITY): number | null {
     if (this.#lookedAt === null) this.#seen = endedCount;
     else if (now > this.#lookedAt) {
       const rate = (endedCount - this.#seen) / (now - this.#lookedAt);
@@ -34,7 +37,8 @@ export class Ahead {
       this.#seen = endedCount;
     }
     this.#lookedAt = now;
-    const count = Math.min(MAX_AHEAD, Math.max(this.#least, Math.floor(this.#perMs * AHEAD_MS)));
+    const aheadMs = Math.min(AHEAD_MS, mostWaitMs / 2);
+    const count = Math.min(MAX_AHEAD, Math.max(this.#least, Math.floor(this.#perMs * aheadMs)));
     const isNear = count === 0 ? this.told === 0 : Math.abs(count - this.told) <= this.told / 4;
     return isNear ? null : this.tell(count);
   }

@@ -39,3 +39,12 @@ test('clear text is for loopback', () => {
   const addresses = ['127.0.0.1:1', 'localhost:1', '[::1]:1', '10.0.0.1:1', 'localhost.evil.example:1', 'https://b:1'];
   expect(clearTextBeyondLoopback(addresses)).toEqual(['10.0.0.1:1', 'localhost.evil.example:1']);
 });
+
+test('a gateway that names none, as one that stops may, takes nothing from what the worker knows', () => {
+  const gateways = new Gateways(['a:1']);
+  gateways.learn(['a:1', 'b:1']);
+  gateways.learn([]);
+  expect(gateways.count).toBe(2);
+  gateways.moveOn();
+  expect(gateways.current.target).toBe('b:1');
+});

@@ -47,7 +47,7 @@ export class Gateways {
     this.#next = (this.#next + 1) % this.#all.length;
   }
 
-  /** Takes the list of a welcome in place of the one before. Bare addresses of a gateway with TLS have TLS too: no step down. */
+  /** Takes the list of a welcome in place of the one before; an empty one says nothing. Bare addresses of a gateway with TLS have TLS too: no step down. */
   learn(addresses: readonly string[]): void {
     const { current } = this;
     const learnt = addresses.slice(0, MAX_LEARNT).flatMap((address): GatewayAddress[] => {
@@ -58,6 +58,7 @@ export class Gateways {
         return []; // One bad entry of a server's list must not cost the good ones.
       }
     });
+    if (learnt.length === 0) return;
     const all = new Map([current, ...this.#configured, ...learnt].map((gateway) => [gateway.target, gateway]));
     this.#all = [...all.values()];
     this.#next = this.#all.findIndex(({ target }) => target === current.target);

@@ -5,6 +5,12 @@ import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import { MAX_ERROR_CHARS, MAX_OUTPUT_BYTES, MAX_REPORTED_BYTES } from '@signalbox/protocol/limits';
 import { errorCode, type Failure, failureOf } from '@signalbox/sdk/handler';
 
+/** What an attempt used. 0: not measured. */
+export interface Used {
+  readonly cpuMicros: number;
+  readonly peakBytes: number;
+}
+
 export interface Result {
   readonly outcome: ReportedOutcome;
   /** JSON text; empty for none. */
@@ -16,6 +22,8 @@ export interface Result {
   readonly retryAfterMs?: number;
   /** What the next attempt would need. */
   readonly memoryBytes?: number;
+  /** Absent: not measured. */
+  readonly used?: Used;
 }
 
 const NOTHING: Result = { outcome: 'succeeded', output: '', error: '' };

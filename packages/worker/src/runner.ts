@@ -94,9 +94,12 @@ export class Runner {
   /** Those that have no slot yet, in the order in which they came. Functions in children wait with their executor. */
   #gated: Attempt[] = [];
   #isPumping = false;
+  /** What the most impatient of those may wait that have not begun; as of the last look. */
+  mostWaitMs: number;
 
   constructor(parts: RunnerParts) {
     this.#config = parts.config;
+    this.mostWaitMs = parts.config.timing.waitMs;
     this.#parts = parts;
     this.#jobs = {
       book: parts.book,
@@ -355,6 +358,7 @@ export class Runner {
     const { holds } = this.#parts;
     const { slots, timing } = this.#config;
     let surplus = holds.activeCount - slots;
+    this.mostWaitMs = timing.waitMs;
     if (surplus <= 0) return;
     const overdue: Attempt[] = [];
     for (const attempt of holds.all()) {
@@ -362,6 +366,7 @@ export class Runner {
       const { timeoutMs } = attempt.assignment;
       // The server counts from the claim on: a short timeout must not pass while the attempt waits.
       const mostMs = timeoutMs === 0 ? timing.waitMs : Math.min(timing.waitMs, timeoutMs / 10);
+      if (mostMs < this.mostWaitMs) this.mostWaitMs = mostMs;
       if (now - attempt.arrivedAt >= mostMs) overdue.push(attempt);
     }
     // The last to come would be the last to begin.
@@ -405,6 +410,8 @@ export class Runner {
       code: stop === null ? (result.code ?? '') : stop.code,
       retryAfterMs: stop === null ? (result.retryAfterMs ?? 0) : 0,
       memoryBytes: stop === null ? (result.memoryBytes ?? 0) : 0,
+      cpuMicros: result.used?.cpuMicros ?? 0,
+      peakBytes: result.used?.peakBytes ?? 0,
     };
     const isLarge = isLargeOutput(report.output);
     if (log === null && !isLarge) return this.#report(attempt, report);

@@ -32,6 +32,7 @@ test('a worker says who it is, and reports what a handler returns with the token
     name: 'w1',
     queues: ['a', 'b'],
     slots: 7,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     holds: [],
     holdTokens: [],
     draining: false,

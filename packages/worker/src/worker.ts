@@ -31,6 +31,7 @@ import { Pulse } from './pulse.ts';
 import { Runner } from './runner.ts';
 import { Silence } from './silence.ts';
 import { Slots } from './slots.ts';
+import { VERSION } from './version.ts';
 
 /** For lines that are not stored yet when the worker leaves. */
 const LAST_LOGS_MS = 1_000;
@@ -188,7 +189,8 @@ class RunningWorker implements Worker {
     const { id, name, queues, slots } = this.#config;
     const holds = this.#holds.name();
     const holdTokens = Array.from(this.#holds.all(), ({ assignment }) => assignment.token);
-    return { workerId: id, name, queues, slots, holds, holdTokens, draining: this.#phase !== 'working' };
+    const draining = this.#phase !== 'working';
+    return { workerId: id, name, queues, slots, holds, holdTokens, draining, version: VERSION };
   }
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
@@ -341,7 +343,9 @@ class RunningWorker implements Worker {
     }
     this.#executors.look(performance.now());
     this.#runner.giveBackOverdue(now);
-    if (isUp && this.#phase === 'working') this.#tellAhead(this.#ahead.look(now, this.#executors.functionsEnded));
+    if (isUp && this.#phase === 'working') {
+      this.#tellAhead(this.#ahead.look(now, this.#executors.functionsEnded, this.#runner.mostWaitMs));
+    }
     if (isUp) this.#requests.tick(now);
     if (isUp && heartbeatDue) this.#outbox.heartbeat();
     if (!isUp) return;

@@ -1,4 +1,5 @@
 /** `signalbox dags list`. */
+import type { DagView } from '@signalbox/protocol';
 import { connect, type PageFlags } from '../connection.ts';
 import { coloured, colours, print, printJson, short, table } from '../output.ts';
 import { next } from '../program-name.ts';
@@ -41,16 +42,22 @@ export async function listDags(flags: ListDagsFlags): Promise<void> {
 interface Started {
   readonly scheduleCount: number;
   readonly event: string | null;
+  readonly triggers: DagView['triggers'];
   readonly schedule: { readonly fires: string; readonly zone: string; readonly paused: boolean } | null;
 }
 
-export function startedBy({ event, schedule, scheduleCount }: Started): string {
+export function startedBy({ event, triggers, schedule, scheduleCount }: Started): string {
+  const assets = triggers[0]?.assets;
   const more = scheduleCount > 1 ? ` and ${scheduleCount - 1} more` : '';
   const ways = [
     ...(schedule === null
       ? []
       : [`${short(schedule.fires)} ${short(schedule.zone)}${schedule.paused ? ` ${coloured('paused')}` : ''}${more}`]),
-    ...(event === null ? [] : [`event ${short(event)}`]),
+    ...(assets === undefined
+      ? event === null
+        ? []
+        : [`event ${short(event)}`]
+      : [`${assets.mode} of the assets ${short(assets.names.join(', '))}`]),
   ];
   return ways.join(', ') || 'on demand';
 }

@@ -23,7 +23,8 @@ export async function send(type: string, flags: SendFlags): Promise<void> {
     print(`${short(dag)} refuses it: ${problems[0]?.path ?? ''} ${problems[0]?.message ?? ''}`);
   for (const { dag, trigger, reason } of answer.unmatched ?? [])
     print(`${short(dag)} does not take it by its trigger ${short(trigger)}: ${reason}`);
-  if (!answer.matched)
+  // The lines above say why not, where a dag has a trigger for the type.
+  if (!answer.matched && (answer.unmatched ?? []).length === 0)
     print(`no dag takes ${short(type)}: none has a trigger for it, such as "on: { event: ${short(type)} }"`);
   const first = answer.runs.find(({ held }) => held !== true);
   if (first !== undefined) print(`follow one with: ${next(`runs watch ${first.id}`)}`);

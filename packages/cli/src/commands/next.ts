@@ -43,10 +43,12 @@ export async function showNext(crons: readonly string[], flags: NextFlags): Prom
   });
   if (json) return printJson({ firings });
   if (firings.length === 0) return print('does not fire again');
+  // In UTC, the local time says the same as the instant.
+  const isUtc = previewed.zone === 'UTC';
   print(
     table(
-      [previewed.zone, 'UTC', 'note'],
-      firings.map(({ at: time, local, note }) => [local, time, note ?? '']),
+      [...(isUtc ? [] : [previewed.zone]), 'UTC', 'note'],
+      firings.map(({ at: time, local, note }) => [...(isUtc ? [] : [local]), time, note ?? '']),
     ),
   );
 }

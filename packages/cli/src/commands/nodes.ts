@@ -9,11 +9,15 @@ export async function listNodes(flags: ClientFlags): Promise<void> {
     node.id,
     short(node.address),
     short(node.dataAddress),
+    short(node.version ?? 'unknown'),
     String(node.shards),
     node.unfit !== null ? colours.red('unfit') : node.leaving ? coloured('leaving') : 'serving',
   ]);
-  print(table(['server', 'workers and servers at', 'services at', 'shards', 'state'], rows));
+  print(table(['server', 'workers and servers at', 'services at', 'version', 'shards', 'state'], rows));
   for (const { id, unfit } of page.items) if (unfit !== null) print(colours.red(`${id} owns no shards: ${unfit}`));
+  const versions = new Set(page.items.map(({ version }) => version ?? 'unknown'));
+  if (versions.size > 1)
+    print(colours.yellow(`servers run different versions: ${[...versions].map((one) => short(one)).join(', ')}`));
   if (page.unowned > 0)
     print(colours.yellow(`${page.unowned} shards have no owner right now; a server takes them within seconds`));
 }

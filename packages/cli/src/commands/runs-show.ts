@@ -42,6 +42,7 @@ export function showRun(run: RunView, most: number = TASKS_SHOWN): void {
   const why = run.reason === 'timeout' ? ' (timeout)' : run.slowAt === null ? '' : ' (slow)';
   print(`${coloured(run.outcome ?? run.state)}${why}${ended}; created ${run.createdAt} by ${plain(run.actor)}`);
   if (run.why !== null) print(colours.yellow(whyText(run.why)));
+  if (run.concurrencyKey !== undefined) print(`key ${plain(run.concurrencyKey)}`);
   if (run.until !== null) print(`until ${plain(run.until)}: other tasks are skipped`);
   for (const { name, run: by, dag } of run.assets ?? [])
     print(

@@ -66,9 +66,16 @@ export async function createSchedule(dag: string, name: string, flags: EditSched
 }
 
 export async function editSchedule(dag: string, name: string, flags: EditScheduleFlags): Promise<void> {
-  const edited = await (await connect(flags)).editSchedule(dag, name, settingsOf(flags) as EditedSchedule);
+  const client = await connect(flags);
+  const named = settingsOf(flags);
+  const before = await client.getSchedule(dag, name);
+  const edited = await client.editSchedule(dag, name, named as EditedSchedule);
   if (flags.json) return printJson(edited);
   warn(edited);
+  const reset = resetSettings(before, edited, Object.keys(named));
+  if (reset.length > 0) {
+    process.stderr.write(`${warning(`not named, so these have their defaults again: ${reset.join(', ')}`)}\n`);
+  }
   print(`changed schedule ${name} of ${dag}; next: ${edited.paused ? 'paused' : (edited.nextAt ?? 'never')}`);
 }
 
@@ -91,6 +98,23 @@ export async function deleteSchedule(dag: string, name: string, flags: ClientFla
 
 function warn({ warnings = [] }: ListedSchedule): void {
   for (const text of warnings) process.stderr.write(`${warning(text)}\n`);
+}
+
+/** What is no setting, and when it fires: an edit must name that. */
+const NO_SETTINGS: ReadonlySet<string> = new Set([
+  ...['dag', 'name', 'origin', 'revision', 'setBy', 'setAt', 'fired', 'warnings', 'paused', 'fault', 'nextAt'],
+  ...['nextLocal', 'fires', 'cron', 'everyMs', 'anchor', 'phaseMs', 'at'],
+]);
+
+/** Settings that an edit has changed without naming them, each with what it was before. */
+function resetSettings(before: ListedSchedule, after: ListedSchedule, named: readonly string[]): string[] {
+  const [old, now] = [before, after].map((schedule) => new Map<string, unknown>(Object.entries(schedule)));
+  const isNamed = (setting: string) => named.some((one) => setting === one || setting === `${one}Ms`);
+  return [...old!].flatMap(([setting, value]) => {
+    if (NO_SETTINGS.has(setting) || isNamed(setting)) return [];
+    const was = JSON.stringify(value);
+    return was === JSON.stringify(now!.get(setting)) ? [] : [`${setting} (was ${short(was)})`];
+  });
 }
 
 /** What the flags say, over what `--spec` says. */

@@ -1,7 +1,7 @@
 /** `signalbox webhooks`. */
 import type { WebhookScheme, WebhookSecret } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
-import { colours, print, printJson, short, table } from '../output.ts';
+import { colours, print, printJson, short, table, warning } from '../output.ts';
 import { next } from '../program-name.ts';
 
 export interface CreateWebhookFlags extends ClientFlags {
@@ -17,11 +17,32 @@ export interface RotateWebhookFlags extends ClientFlags {
 
 export async function createWebhook(dag: string, flags: CreateWebhookFlags): Promise<void> {
   const { scheme, secret } = flags;
-  const made = await (await connect(flags)).createWebhook({ dag, scheme, ...(secret === undefined ? {} : { secret }) });
+  const client = await connect(flags);
+  const made = await client.createWebhook({ dag, scheme, ...(secret === undefined ? {} : { secret }) });
   if (flags.json) return printJson(made);
+  const { triggers } = await client.getDag(dag);
   process.stderr.write(`webhook ${made.id} of ${short(made.dag)}, scheme ${made.scheme}\n`);
   process.stderr.write(`address: the address of your server, then ${made.path}\n`);
+  if (!triggers.some(({ type }) => mayTake(type, scheme))) {
+    const text = `no trigger of ${short(made.dag)} takes its calls: deploy one, such as "on: { type: ${TYPES[scheme]} }"`;
+    process.stderr.write(`${warning(text)}\n`);
+  }
   printSecret(made);
+}
+
+/** A type that calls of the scheme have, as an example. */
+const TYPES: Readonly<Record<WebhookScheme, string>> = {
+  standard: 'webhook.standard',
+  github: 'webhook.github.push',
+  stripe: 'webhook.stripe.invoice.paid',
+  token: 'webhook.token',
+};
+
+/** A trigger with this type may take calls of the scheme. */
+function mayTake(type: string, scheme: WebhookScheme): boolean {
+  const ofScheme = `webhook.${scheme}`;
+  if (type.endsWith('*')) return ofScheme.startsWith(type.slice(0, -1)) || type.startsWith(`${ofScheme}.`);
+  return type === ofScheme || type.startsWith(`${ofScheme}.`);
 }
 
 export async function rotateWebhook(id: string, flags: RotateWebhookFlags): Promise<void> {

@@ -17,7 +17,7 @@ const LOOK_MS = 250;
 
 export async function drain(given: string, flags: DrainFlags): Promise<void> {
   const client = await connect(flags);
-  const { id, name } = await find(client, given);
+  const { id, name } = await findWorker(client, given);
   const answer = await client.drainWorker(id);
   if (flags.wait) await untilGone(client, id, flags);
   if (process.exitCode === EXIT.interrupted) return;
@@ -25,7 +25,7 @@ export async function drain(given: string, flags: DrainFlags): Promise<void> {
   else print(`${short(name)} ${flags.wait ? 'has left' : 'takes no new tasks, finishes its tasks, and leaves'}`);
 }
 
-async function find(client: Client, given: string): Promise<{ id: string; name: string }> {
+export async function findWorker(client: Client, given: string): Promise<{ id: string; name: string }> {
   const { items } = await client.listWorkers();
   const found = items.filter(({ id, name }) => name === given || (given.length >= 4 && id.startsWith(given)));
   const [only] = found;

@@ -11,10 +11,11 @@ export async function listWorkers(flags: ClientFlags): Promise<void> {
     worker.id,
     `${worker.running} of ${worker.slots}`,
     short(worker.queues.join(', '), 40),
-    worker.draining ? coloured('draining') : 'working',
+    short(worker.version ?? 'unknown'),
+    worker.draining ? coloured('draining') : worker.cordoned === true ? colours.yellow('cordoned') : 'working',
     `${spanText(worker.silentMs)} ago`,
   ]);
-  if (rows.length > 0) print(table(['worker', 'id', 'runs', 'queues', 'state', 'heard'], rows));
+  if (rows.length > 0) print(table(['worker', 'id', 'runs', 'queues', 'version', 'state', 'heard'], rows));
   else print(`no worker is connected, so tasks wait. Start one with: ${next('worker')}`);
   if (page.missing.length > 0)
     print(colours.yellow(`servers ${page.missing.join(', ')} did not answer in time; their workers are not shown`));

@@ -10,7 +10,7 @@ test.each([
   [['st'], ['start']],
   [
     ['runs', ''],
-    ['trigger', 'watch', 'list', 'show', 'cancel', 'retry', 'clear', 'rerun', 'pause', 'resume'],
+    ['trigger', 'watch', 'list', 'show', 'cancel', 'set-priority', 'retry', 'clear', 'rerun', 'pause', 'resume'],
   ],
   [
     ['runs', 'trigger', ''],

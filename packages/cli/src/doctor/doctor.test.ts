@@ -5,7 +5,7 @@ import { createDatabase, startTestPostgres, type TestPostgres } from '@signalbox
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkDatabase, judge } from './database.ts';
 import { checkFolder, checkNode, checkPrograms, checkTokenFile } from './machine.ts';
-import { judgeClocks } from './server.ts';
+import { judgeClocks, judgeVersions } from './server.ts';
 
 let folder: string;
 let postgres: TestPostgres;
@@ -125,8 +125,20 @@ test.each([
     ['fail', 'warn'],
   ],
 ] as [string, [number | null, string | null][], string[]][])('clocks of servers: %s', (_, clocks, expected) => {
-  const view = { id: 'a', address: 'a:1', dataAddress: '', leaving: false, shards: 1 };
+  const view = { id: 'a', address: 'a:1', dataAddress: '', version: '1.2.3', leaving: false, shards: 1 };
   const found = judgeClocks(clocks.map(([clockAheadMs, unfit]) => ({ ...view, clockAheadMs, unfit })));
   expect(found.map(({ status }) => status)).toEqual(expected);
   for (const { status, remedy } of found) expect(remedy === undefined).toBe(status === 'ok');
+});
+
+test.each([
+  ['all the same', ['1.2.3', '1.2.3'], []],
+  ['none at all', [], []],
+  ['one newer', ['1.3.0', '1.2.3', '1.3.0'], ['Servers run different versions: 1.2.3, 1.3.0.']],
+  ['one too old to tell', ['1.3.0', null], ['Servers run different versions: 1.3.0, unknown.']],
+] as [string, (string | null)[], string[]][])('versions of servers: %s', (_, versions, expected) => {
+  const view = { id: 'a', address: 'a:1', dataAddress: '', leaving: false, shards: 1, clockAheadMs: 0, unfit: null };
+  expect(judgeVersions(versions.map((version) => ({ ...view, version }))).map(({ message }) => message)).toEqual(
+    expected,
+  );
 });

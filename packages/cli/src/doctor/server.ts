@@ -29,7 +29,7 @@ export async function checkServer(url: string, token: string | null): Promise<Fi
   const health = await ask(`${url}/readyz`, null);
   if (health === null) return [warn('server', `No server answers at ${url}.`, 'Start one with: npx signalbox start')];
   // A server that is not ready may say why: its clock is wrong.
-  const clocks = token === null ? [] : await checkClocks(url, token);
+  const servers = token === null ? [] : await checkServers(url, token);
   if (health.status !== 200) {
     return [
       fail(
@@ -37,7 +37,7 @@ export async function checkServer(url: string, token: string | null): Promise<Fi
         `${url} is running but not ready (${health.status}).`,
         'Check its log. The database is unreachable, or shards have no owner yet.',
       ),
-      ...clocks,
+      ...servers,
     ];
   }
   const found = [ok('server', `${url} is ready`)];
@@ -59,7 +59,7 @@ export async function checkServer(url: string, token: string | null): Promise<Fi
       ? ok('workers', `${items.length} connected`)
       : warn('workers', 'No worker is connected, so tasks wait.', 'Start one with: npx signalbox worker'),
   );
-  return [...found, ...clocks, ...(await examineWork(url, token))];
+  return [...found, ...servers, ...(await examineWork(url, token))];
 }
 
 /** A token that may not read runs, such as a worker's, is no reason not to say the rest. */
@@ -78,10 +78,10 @@ async function examineWork(url: string, token: string): Promise<Finding[]> {
   }
 }
 
-/** What each server has measured of its own clock. */
-async function checkClocks(url: string, token: string): Promise<Finding[]> {
+/** What each server tells of its own clock and version. */
+async function checkServers(url: string, token: string): Promise<Finding[]> {
   const page = nodePageSchema.safeParse((await ask(`${url}/v1/nodes`, token))?.body);
-  return page.success ? judgeClocks(page.data.items) : [];
+  return page.success ? [...judgeClocks(page.data.items), ...judgeVersions(page.data.items)] : [];
 }
 
 export function judgeClocks(nodes: readonly NodeView[]): Finding[] {
@@ -96,6 +96,13 @@ export function judgeClocks(nodes: readonly NodeView[]): Finding[] {
   });
   if (wrong.length > 0 || measured.length === 0) return wrong;
   return [ok('server clock', `all ${measured.length} servers agree with the database`)];
+}
+
+export function judgeVersions(nodes: readonly NodeView[]): Finding[] {
+  const versions = [...new Set(nodes.map(({ version }) => version ?? 'unknown'))].sort();
+  if (versions.length < 2) return [];
+  const old = 'Finish the upgrade: stop the servers of the old version. Find them with: npx signalbox nodes';
+  return [warn('server version', `Servers run different versions: ${versions.join(', ')}.`, old)];
 }
 
 async function ask(url: string, token: string | null): Promise<{ status: number; body: unknown } | null> {

@@ -41,6 +41,8 @@ const attempt = (no: number, outcome: 'transient' | 'succeeded', error: string |
   code: null,
   error,
   speculative: false,
+  cpuMs: null,
+  peakMemoryBytes: null,
   child: null,
 });
 

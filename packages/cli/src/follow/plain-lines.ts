@@ -36,7 +36,7 @@ export class PlainView {
 }
 
 /** Reasons of the run itself: those of a task are told with the task. */
-const OWN: ReadonlySet<string> = new Set(['run_queued', 'requires', 'run_paused', 'set_aside']);
+const OWN: ReadonlySet<string> = new Set(['run_queued', 'run_key', 'requires', 'run_paused', 'set_aside']);
 
 const isHeld = ({ why }: TaskView): boolean => why !== null && !OWN.has(why.code) && why.code !== 'upstream';
 

@@ -50,8 +50,9 @@ interface Run {
 
 /** Told in the middle of its start, it ends what there is as soon as there is something to end. */
 async function run({ flags, config, say, parts, told }: Run): Promise<void> {
-  const { startServer } = await import('@signalbox/server');
+  const { collectStartupGarbageSoon, startServer } = await import('@signalbox/server');
   const server = await startServer(config, (line) => say(plainLines(line)));
+  collectStartupGarbageSoon();
   try {
     let isTold = false;
     void told.then(() => {

@@ -1,5 +1,6 @@
 import type { DeleteFlags } from '../commands/dags-delete.ts';
 import type { ListDagsFlags } from '../commands/dags-list.ts';
+import type { PauseFlags } from '../commands/dags-pause.ts';
 import type { ClientFlags, PageFlags } from '../connection.ts';
 import { type ArgumentDefinition, clientFlags, define, pageFlags } from '../define.ts';
 
@@ -47,22 +48,33 @@ export const dagCommands = [
     examples: [['signalbox dags windows report', 'which windows created a run, were skipped or missed']],
     run: async ([name = ''], flags) => (await import('../commands/dags-windows.ts')).listWindows(name, flags),
   }),
-  define<ClientFlags>({
+  define<PauseFlags>({
     name: 'dags pause',
-    summary: 'pause all schedules of a dag',
-    details: 'Manual runs and running runs are not affected.',
+    summary: 'pause all schedules of a dag, or with --tasks all that it does',
+    details:
+      'Manual runs and running runs are not affected. With --tasks none of its tasks starts either, of any run: the dag is frozen, and "freezes" lists it with the reason. Running tasks finish, and new runs wait.',
     arguments: [dag],
-    flags: clientFlags,
-    examples: [['signalbox dags pause report', 'no window fires until you resume it']],
-    run: async ([name = ''], flags) => (await import('../commands/dags-pause.ts')).pauseSchedule(name, flags),
+    flags: [
+      { flags: '--tasks', what: 'also its tasks' },
+      { flags: '--reason <text>', what: 'with --tasks: why, for those who find it paused' },
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox dags pause report', 'no window fires until you resume it'],
+      ['signalbox dags pause report --tasks --reason "bad data"', 'and no task starts'],
+    ],
+    run: async ([name = ''], flags) => (await import('../commands/dags-pause.ts')).pauseDag(name, flags),
   }),
-  define<ClientFlags>({
+  define<PauseFlags>({
     name: 'dags resume',
-    summary: 'resume all schedules of a dag',
+    summary: 'resume all schedules of a dag, and with --tasks its tasks',
     arguments: [dag],
-    flags: clientFlags,
-    examples: [['signalbox dags resume report', 'windows that passed in between stay skipped']],
-    run: async ([name = ''], flags) => (await import('../commands/dags-pause.ts')).resumeSchedule(name, flags),
+    flags: [{ flags: '--tasks', what: 'also its tasks' }, ...clientFlags],
+    examples: [
+      ['signalbox dags resume report', 'windows that passed in between stay skipped'],
+      ['signalbox dags resume report --tasks', 'waiting tasks start within about a second'],
+    ],
+    run: async ([name = ''], flags) => (await import('../commands/dags-pause.ts')).resumeDag(name, flags),
   }),
   define<DeleteFlags>({
     name: 'dags delete',

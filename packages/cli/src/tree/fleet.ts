@@ -1,8 +1,9 @@
 /** Workers and servers. */
+import type { ScaleInFlags } from '../commands/queues-scale-in.ts';
 import type { SettingsFlags } from '../commands/settings.ts';
 import type { DrainFlags } from '../commands/workers-drain.ts';
 import type { ClientFlags } from '../connection.ts';
-import { clientFlags, define, span } from '../define.ts';
+import { clientFlags, define, span, wholeNumberOrZero } from '../define.ts';
 
 export const fleetCommands = [
   define<ClientFlags>({
@@ -29,6 +30,26 @@ export const fleetCommands = [
     ],
     examples: [['signalbox workers drain box-7:4711 --timeout 10m', 'before you shut down the machine']],
     run: async ([worker = ''], flags) => (await import('../commands/workers-drain.ts')).drain(worker, flags),
+  }),
+  define<ClientFlags>({
+    name: 'queues list',
+    summary: 'list queues: what waits and runs, and how many workers each wants',
+    isDefault: true,
+    flags: clientFlags,
+    examples: [['signalbox queues', 'one line each']],
+    run: async (_, flags) => (await import('../commands/queues-list.ts')).listQueues(flags),
+  }),
+  define<ScaleInFlags>({
+    name: 'queues scale-in',
+    summary: 'drain workers of a queue until so many are left, the least busy first',
+    details: 'Drained workers finish their tasks and leave. A worker that serves several queues leaves all of them.',
+    arguments: [{ name: 'queue', what: 'its name' }],
+    flags: [
+      { flags: '--to <count>', what: 'how many workers stay', isRequired: true, read: wholeNumberOrZero },
+      ...clientFlags,
+    ],
+    examples: [['signalbox queues scale-in batch --to 2', 'after the nightly load']],
+    run: async ([queue = ''], flags) => (await import('../commands/queues-scale-in.ts')).scaleIn(queue, flags),
   }),
   define<ClientFlags>({
     name: 'nodes',

@@ -7,7 +7,9 @@ import { backfillCommands } from './backfills.ts';
 import { dagCommands } from './dags.ts';
 import { deadLetterCommands } from './dead-letters.ts';
 import { fleetCommands } from './fleet.ts';
+import { freezeCommands } from './freezes.ts';
 import { jobCommands } from './jobs.ts';
+import { limitCommands } from './limits.ts';
 import { machineCommands } from './machine.ts';
 import { manualCommands } from './manual.ts';
 import { processCommands } from './processes.ts';
@@ -30,7 +32,9 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'dead-letters', summary: 'tasks that failed for good: list, group, show, replay, discard' },
   { name: 'breakers', summary: 'list and reset breakers, which hold tasks back while something is broken' },
   { name: 'callbacks', summary: 'HTTP callbacks that are sent when runs end' },
-  { name: 'workers', summary: 'list and drain workers' },
+  { name: 'workers', summary: 'list, cordon and drain workers' },
+  { name: 'queues', summary: 'list queues, and drain workers of one' },
+  { name: 'limits', summary: 'pools and caps over several dags: list, show who has slots, set, remove' },
   { name: 'zones', summary: 'show and upgrade the time zone data of the cluster' },
   { name: 'settings', summary: 'show and change settings of the cluster' },
   { name: 'tenants', summary: 'teams that share the installation: create, weigh, suspend, resume, delete' },
@@ -56,7 +60,10 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
       ...assetCommands,
     ],
   ],
-  ['Operate:', [...fleetCommands, ...tenantCommands, ...accessCommands, ...machineCommands]],
+  [
+    'Operate:',
+    [...fleetCommands, ...freezeCommands, ...limitCommands, ...tenantCommands, ...accessCommands, ...machineCommands],
+  ],
 ];
 
 export const COMMANDS: readonly CommandDefinition[] = SECTIONS.flatMap(([, commands]) => commands);

@@ -1,5 +1,6 @@
 /** Jobs without a dag. */
 import { JOB_STATES, PRIORITIES } from '@signalbox/protocol/words';
+import type { ImportJobsFlags } from '../commands/import-lines.ts';
 import type { CreateJobFlags, ListJobsFlags } from '../commands/jobs.ts';
 import type { ClientFlags, PageFlags } from '../connection.ts';
 import { type ArgumentDefinition, clientFlags, define, JSON_SOURCES, json, oneOf, pageFlags } from '../define.ts';
@@ -59,6 +60,18 @@ export const jobCommands = [
       [`signalbox jobs create --task report/load --inputs '{"day":"2027-03-14"}'`, 'a deployed task by itself'],
     ],
     run: async (_, flags) => (await import('../commands/jobs.ts')).createJob(flags),
+  }),
+  define<ImportJobsFlags>({
+    name: 'jobs import',
+    summary: 'create many jobs from a file, one per line of JSON',
+    details:
+      'Each line has the fields of a job. With --key the same file can be imported again: jobs that were made stay as they are, and lines that were refused are tried again. Use a new key for a file that you have changed.',
+    arguments: [{ name: 'file', what: 'the file; - for standard input', completes: 'file' }],
+    flags: [{ flags: '--key <key>', what: 'idempotency key of the file, kept for a day' }, ...clientFlags],
+    examples: [
+      [`echo '{"run":"echo hello","delay":"10m"}' | signalbox jobs import -`, 'one; a file may have a million'],
+    ],
+    run: async ([file = ''], flags) => (await import('../commands/import-lines.ts')).importJobs(file, flags),
   }),
   define<ClientFlags>({
     name: 'jobs show',

@@ -2,10 +2,21 @@ import { PRIORITIES, RUN_OUTCOMES, RUN_STATES } from '@signalbox/protocol/words'
 import type { CancelFlags } from '../commands/runs-cancel.ts';
 import type { ListFlags } from '../commands/runs-list.ts';
 import type { RetryFlags } from '../commands/runs-retry.ts';
+import type { PriorityFlags } from '../commands/runs-set-priority.ts';
 import type { ShowFlags } from '../commands/runs-show.ts';
 import type { TriggerFlags } from '../commands/runs-trigger.ts';
 import type { WatchFlags } from '../commands/runs-watch.ts';
-import { type ArgumentDefinition, clientFlags, define, JSON_SOURCES, json, oneOf, pageFlags, span } from '../define.ts';
+import {
+  type ArgumentDefinition,
+  clientFlags,
+  define,
+  JSON_SOURCES,
+  json,
+  oneOf,
+  pageFlags,
+  span,
+  wholeNumber,
+} from '../define.ts';
 
 const run: ArgumentDefinition = { name: 'run', what: 'its id, or "last" for the last run that you started' };
 const timeout = {
@@ -13,6 +24,18 @@ const timeout = {
   what: 'stop waiting after 30s, 5m, 2h … with exit code 124; the run continues',
   read: span,
 };
+
+/** Which runs a command by filter is about. */
+const RUN_FILTER = [
+  { flags: '--dag <dag>', what: 'all runs of this dag', completes: 'dag' },
+  { flags: '--tag <tag>', what: 'all runs of dags with this tag' },
+  {
+    flags: '--state <state>',
+    what: 'of those, only runs that wait (queued) or are active (open)',
+    completes: ['queued', 'open'],
+    read: oneOf(['queued', 'open']),
+  },
+] as const;
 
 export const runCommands = [
   define<TriggerFlags>({
@@ -96,11 +119,23 @@ export const runCommands = [
   }),
   define<CancelFlags>({
     name: 'runs cancel',
-    summary: 'cancel a run',
+    summary: 'cancel a run, or many by a filter',
     details:
-      'Starts no more tasks and stops the running ones. Then teardowns, undos and hooks run; --force stops those too.',
-    arguments: [run],
+      'Starts no more tasks and stops the running ones. Then teardowns, undos and hooks run; --force stops those too. ' +
+      'With --dag or --tag it cancels all runs that fit and have not ended, the newest first, after it has told you how many.',
+    arguments: [{ ...run, isOptional: true }],
     flags: [
+      ...RUN_FILTER,
+      {
+        flags: '--priority <priority>',
+        what: `of those, only runs with this priority: ${PRIORITIES.join(', ')}`,
+        completes: PRIORITIES,
+        read: oneOf(PRIORITIES),
+      },
+      { flags: '--key <key>', what: 'of those, only runs with this key of concurrency' },
+      { flags: '--since <time>', what: 'of those, only runs created at or after this time' },
+      { flags: '--limit <count>', what: 'with a filter: maximum number of runs', usual: 1000, read: wholeNumber },
+      { flags: '-y, --yes', what: 'do not ask for confirmation' },
       { flags: '--force', what: 'also stop teardowns, undos and hooks, and do not wait for attempts' },
       {
         flags: '--grace <span>',
@@ -115,8 +150,44 @@ export const runCommands = [
       ['signalbox runs cancel last', 'the run ends as cancelled'],
       ['signalbox runs cancel last --dry-run', 'what that would mean'],
       ['signalbox runs cancel last --force', 'without teardowns, undos and hooks'],
+      ['signalbox runs cancel --dag hello --state queued --dry-run', 'which waiting runs of a dag that would be'],
     ],
     run: async ([id = ''], flags) => (await import('../commands/runs-cancel.ts')).cancel(id, flags),
+  }),
+  define<PriorityFlags>({
+    name: 'runs set-priority',
+    summary: 'let a run, or many by a filter, go before others or after them',
+    details:
+      'Tasks that wait change their place at once; running attempts continue. Child runs that begin later get the new priority, too. ' +
+      'With --dag or --tag it changes all runs that fit and have not ended, after it has told you how many. critical needs a permission of your tenant.',
+    arguments: [{ ...run, isOptional: true }],
+    flags: [
+      {
+        flags: '--to <priority>',
+        what: `the new priority: ${PRIORITIES.join(', ')}`,
+        completes: PRIORITIES,
+        read: oneOf(PRIORITIES),
+        field: 'to',
+      },
+      ...RUN_FILTER,
+      {
+        flags: '--priority <priority>',
+        what: 'of those, only runs that have this priority now',
+        completes: PRIORITIES,
+        read: oneOf(PRIORITIES),
+      },
+      { flags: '--key <key>', what: 'of those, only runs with this key of concurrency' },
+      { flags: '--since <time>', what: 'of those, only runs created at or after this time' },
+      { flags: '--limit <count>', what: 'with a filter: maximum number of runs', usual: 1000, read: wholeNumber },
+      { flags: '-y, --yes', what: 'do not ask for confirmation' },
+      { flags: '--dry-run', what: 'only print which runs would get another priority' },
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox runs set-priority last --to high', 'its tasks go before normal ones'],
+      ['signalbox runs set-priority --dag hello --to low --dry-run', 'which runs of a dag would step back'],
+    ],
+    run: async ([id = ''], flags) => (await import('../commands/runs-set-priority.ts')).setPriority(id, flags),
   }),
   define<RetryFlags>({
     name: 'runs retry',

@@ -88,13 +88,13 @@ export const scheduleCommands = [
         'one; a file may have a million',
       ],
     ],
-    run: async ([file = ''], flags) => (await import('../commands/import-schedules.ts')).importSchedules(file, flags),
+    run: async ([file = ''], flags) => (await import('../commands/import-lines.ts')).importSchedules(file, flags),
   }),
   define<EditScheduleFlags>({
     name: 'schedules edit',
     summary: 'change a schedule that was created without a deploy',
     details:
-      'Settings that you do not name have their defaults. For one of the definition: change the file of the dag and deploy it.',
+      'Settings that you do not name have their defaults again; a warning lists those that this has changed. For one of the definition: change the file of the dag and deploy it.',
     arguments: [dag, schedule],
     flags: [...settings, ...clientFlags],
     examples: [['signalbox schedules edit report eu --cron "0 3 * * *"', 'from now on at three']],

@@ -95,6 +95,14 @@ export const watchingCommands = [
     examples: [['signalbox events expected', 'what is missing is marked']],
     run: async (_, flags) => (await import('../commands/events-expected.ts')).listExpected(flags),
   }),
+  define<ClientFlags>({
+    name: 'events folders',
+    summary: 'list the folders that the server watches for new files',
+    details: 'SIGNALBOX_WATCH_FOLDERS of a server names them. Each server knows its own.',
+    flags: clientFlags,
+    examples: [['signalbox events folders', 'what each holds, and the last new file']],
+    run: async (_, flags) => (await import('../commands/events-folders.ts')).listFolders(flags),
+  }),
   define<SendFlags>({
     name: 'events send',
     summary: 'send an event: starts a run of each dag that waits for it',

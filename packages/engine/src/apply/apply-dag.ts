@@ -2,8 +2,9 @@ import { assert } from '../model/assert.ts';
 import type { DagDeployed, DagRetired, DagRevived } from '../model/change.ts';
 import { dagNo } from '../model/dag/dag-id.ts';
 import { Dag, Version } from '../tables/dag/dag.ts';
-import { updateLanes } from '../tables/queue/enqueue.ts';
+import { settleRates, updateLanes } from '../tables/queue/enqueue.ts';
 import type { State } from '../tables/state.ts';
+import { releaseHeldRuns } from './apply-run-key.ts';
 
 export function applyDagChange(state: State, change: DagDeployed | DagRetired | DagRevived): void {
   if (change.kind === 'DagDeployed') return deploy(state, change);
@@ -22,6 +23,7 @@ function deploy(state: State, change: DagDeployed): void {
     const tenant = state.tenantName(tenantId);
     const dag = new Dag(change.shard, dagId, tenantId, tenant, name, versionNo, hash, spec);
     dag.touchedIn = state.batchNo;
+    dag.isFrozen = state.frozen.holdsDag(dag);
     state.dags.add(dag);
     if (shard !== undefined) shard.lastDagNo = Math.max(shard.lastDagNo, dagNo(dagId));
     return;
@@ -35,6 +37,8 @@ function deploy(state: State, change: DagDeployed): void {
   // A replay has no database that an older version could come from.
   if (previous.liveRuns === 0 && !state.isReplay) known.versions.delete(previous.no);
   // Limits are those of the current version: a raised one lets waiting work go at once (I46).
+  known.settleLimits();
+  if (state.rates.isUsed || change.spec.rate !== undefined) settleRates(state, known);
   updateLanes(known);
-  state.agenda.dags.add(known);
+  releaseHeldRuns(state, known);
 }

@@ -1,7 +1,7 @@
 /** Applies requests of the holder of a claim. */
 
 import { assert } from '../model/assert.ts';
-import type { CheckpointSaved, ClaimAsserted } from '../model/change.ts';
+import type { AttemptMeasured, CheckpointSaved, ClaimAsserted } from '../model/change.ts';
 import { RUNNING } from '../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../tables/attempt/attempt-table.ts';
 import { attemptWith } from '../tables/attempt/find-attempt.ts';
@@ -9,7 +9,7 @@ import { noteCheckpoint } from '../tables/run/checkpoints.ts';
 import type { State } from '../tables/state.ts';
 import { slotOf } from '../tables/task/task-slots.ts';
 
-export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsserted): void {
+export function applyOfHolder(state: State, change: CheckpointSaved | ClaimAsserted | AttemptMeasured): void {
   const run = state.runs.find(change.runId);
   assert(run >= 0, `${change.kind} is about a run in memory`);
   const slot = slotOf(state, run, change.taskNo);

@@ -1,15 +1,17 @@
-/** Applies marks and pauses that people set (I32). Clearing is in `apply-task.ts`, with its consequences. */
+/** Applies marks, pauses and priorities that people set (I32). Clearing is in `apply-task.ts`, with its consequences. */
 
 import { assert } from '../model/assert.ts';
-import type { PauseSet, TaskMarked } from '../model/change.ts';
+import type { PauseSet, PrioritySet, TaskMarked } from '../model/change.ts';
+import { PRIORITIES } from '../model/dag/spec.ts';
 import type { RunRow, TaskSlot } from '../model/ids.ts';
 import { FAILED, READY, RUNNING, SKIPPED, STOPPED, SUCCEEDED } from '../model/task/task-states.ts';
 import { markTask } from '../propagate/move.ts';
-import { enqueue, leaveLane } from '../tables/queue/enqueue.ts';
+import { enqueue, enterLane, leaveLane } from '../tables/queue/enqueue.ts';
 import { isPaused } from '../tables/run/paused.ts';
 import { Pauses } from '../tables/run/pauses.ts';
 import { ADMITTED, CLAIMED, OPEN, PAUSED } from '../tables/run/run-table.ts';
 import { lastFence } from '../tables/speculative/notes.ts';
+import { countWanted, wantedOfRun } from '../tables/speculative/wanted.ts';
 import type { State } from '../tables/state.ts';
 import { forgetExpiry } from '../tables/task/task-notes.ts';
 import { forEachSlot, slotOf } from '../tables/task/task-slots.ts';
@@ -18,10 +20,11 @@ import { watchPause } from '../tables/timer/watch-pause.ts';
 import { noteDeadLetterUsed } from './apply-dead-letter.ts';
 import { voidStopped } from './apply-task.ts';
 
-export function applyManual(state: State, change: TaskMarked | PauseSet): void {
+export function applyManual(state: State, change: TaskMarked | PauseSet | PrioritySet): void {
   const run = state.runs.find(change.runId);
   assert(run >= 0, `${change.kind} is about a run in memory`);
   if (change.kind === 'PauseSet') return setPause(state, run, change);
+  if (change.kind === 'PrioritySet') return setPriority(state, run, change);
   const slot = slotOf(state, run, change.taskNo);
   assert(slot >= 0, 'a task of the run is marked');
   mark(state, run, slot, change);
@@ -77,4 +80,19 @@ function setPause(state: State, run: RunRow, change: PauseSet): void {
   forEachSlot(state, run, (slot) => {
     if (isOf(slot)) enqueue(state, slot);
   });
+}
+
+/** Tasks that wait leave the lanes of the old priority and enter those of the new one. Their time in the queue goes on. */
+function setPriority(state: State, run: RunRow, { priority }: PrioritySet): void {
+  const { runs, tasks } = state;
+  const forEachReady = (act: (state: State, slot: TaskSlot) => void) =>
+    forEachSlot(state, run, (slot) => {
+      if (tasks.state[slot] === READY) act(state, slot);
+    });
+  const slow = wantedOfRun(state, run);
+  forEachReady(leaveLane);
+  for (const attempt of slow) countWanted(state, attempt, -1);
+  runs.priority[run] = PRIORITIES.indexOf(priority);
+  for (const attempt of slow) countWanted(state, attempt, 1);
+  forEachReady(enterLane);
 }

@@ -122,7 +122,7 @@ function noteWindow(
   { runId, uid, dagId, scheduleNo = FIRST_SCHEDULE, windowStart: start }: RunCreated,
 ): void {
   // Rows of older versions have no start.
-  state.runs.windows.set(run, { at, start: start ?? at });
+  state.runs.windows.set(run, at, start ?? at);
   state.recentWindows.set(windowName(scheduleIdOf({ dagId, scheduleNo }), at), { runId, uid, batchNo: state.batchNo });
 }
 

@@ -1,7 +1,7 @@
 import { assert } from '../model/assert.ts';
 import { RESIDENT } from '../model/change/schedule.ts';
 import type { ScheduleChange, ScheduleRemoved, ScheduleSet, ZonesApplied } from '../model/change.ts';
-import { scheduleIdOf } from '../model/ids.ts';
+import { type DagId, type ScheduleNo, scheduleIdOf } from '../model/ids.ts';
 import { useSchedule } from '../tables/schedule/due.ts';
 import { makeSchedule, type Schedule } from '../tables/schedule/schedule.ts';
 import { watchAt, watchSchedule } from '../tables/schedule/watch-schedule.ts';
@@ -11,7 +11,7 @@ export function applySchedule(state: State, change: ScheduleChange): void {
   if (change.kind === 'ZonesApplied') return restoreZones(state, change);
   // What is decided stays decided; why nothing ran is for people.
   if (change.kind === 'WindowSkipped') return;
-  const known = state.schedules.get(scheduleIdOf(change));
+  const known = knownSchedule(state, change);
   switch (change.kind) {
     case 'ScheduleSet': {
       assert(
@@ -23,8 +23,7 @@ export function applySchedule(state: State, change: ScheduleChange): void {
         (state.schedules.named(change.dagId, change.name)?.scheduleNo ?? change.scheduleNo) === change.scheduleNo,
         'a name is that of one schedule',
       );
-      const { kind: _kind, actor: _actor, at: _at, ...stored } = change;
-      const schedule = makeSchedule(stored);
+      const schedule = makeSchedule(change);
       state.schedules.put(schedule);
       // What was decided says when it is due: to compute it once is enough.
       if (change.dueAt === null || change.dueAt === RESIDENT) watchSchedule(state, schedule);
@@ -55,6 +54,15 @@ export function applySchedule(state: State, change: ScheduleChange): void {
       if (change.untilAt > known.decidedUntil) known.decidedUntil = change.untilAt;
       if (change.runId !== null) known.fired += 1;
   }
+}
+
+/** Nearly always the one that is being decided: that spares a look-up among all that are in memory. */
+function knownSchedule(
+  { schedules, currentSchedule }: State,
+  change: { readonly dagId: DagId; readonly scheduleNo: ScheduleNo },
+): Schedule | undefined {
+  const isCurrent = currentSchedule?.dagId === change.dagId && currentSchedule.scheduleNo === change.scheduleNo;
+  return isCurrent && currentSchedule.isKept ? currentSchedule : schedules.get(scheduleIdOf(change));
 }
 
 export function restoreZones({ shards }: State, { shard, version }: Pick<ZonesApplied, 'shard' | 'version'>): void {

@@ -16,11 +16,14 @@ import { applyDeadLetter } from './apply-dead-letter.ts';
 import { applyRunDeadline, applyTaskDeadline } from './apply-deadlines.ts';
 import { applyHeld, restoreHeld } from './apply-held.ts';
 import { applyOfHolder } from './apply-holder.ts';
+import { applyLimit, restoreGrant, restoreHold, restoreLimit } from './apply-limit.ts';
 import { applyManual } from './apply-manual.ts';
 import { applyMapChange } from './apply-map.ts';
 import { applyPast } from './apply-past.ts';
+import { applyRate, restoreRateStart } from './apply-rate.ts';
 import { applyRows } from './apply-rows.ts';
 import { applyRunChange } from './apply-run.ts';
+import { applyRunKey, restoreRunKey } from './apply-run-key.ts';
 import { applySchedule, restoreZones } from './apply-schedule.ts';
 import { applySpeculative } from './apply-speculative.ts';
 import { applyTaskChange } from './apply-task.ts';
@@ -59,6 +62,7 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   SpeculativeTookOver: applySpeculative,
   CheckpointSaved: applyOfHolder,
   ClaimAsserted: applyOfHolder,
+  AttemptMeasured: applyOfHolder,
   TasksAdded: applyAdded,
   TasksDropped: applyAdded,
   MapExpanded: applyMapChange,
@@ -77,12 +81,19 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   AssetProduced: applyAsset,
   AssetTold: applyAsset,
   AssetTaken: applyAsset,
+  LimitSet: applyLimit,
+  SlotsGranted: applyLimit,
+  SlotsHeld: applyLimit,
+  RunKeySet: applyRunKey,
+  RateUsed: applyRate,
+  RateFreed: applyRate,
   ExpectationSet: applyRows,
   ExpectationRemoved: applyRows,
   /** Nothing here depends on it: it is for the code that sends the event. */
   EventMissed: () => {},
   TaskMarked: applyManual,
   PauseSet: applyManual,
+  PrioritySet: applyManual,
   TaskQueued: applyTaskDeadline,
   TaskExpired: applyTaskDeadline,
   TaskSlow: applyTaskDeadline,
@@ -108,6 +119,11 @@ const RESTORE: { readonly [Name in LoadedTable]?: (state: State, row: LoadedTabl
   scheduleZones: restoreZones,
   assets: restoreAsset,
   assetsTold: restoreAssetTold,
+  limits: restoreLimit,
+  grants: restoreGrant,
+  holds: restoreHold,
+  runKeys: restoreRunKey,
+  rateStarts: restoreRateStart,
 };
 
 export function restoreTables(state: State, tables: LoadedTables): void {

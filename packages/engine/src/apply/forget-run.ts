@@ -2,6 +2,7 @@
 import type { RunRow } from '../model/ids.ts';
 import type { Version } from '../tables/dag/dag.ts';
 import { pagesOf } from '../tables/map/run-maps.ts';
+import { forgetLanes } from '../tables/queue/enqueue.ts';
 import type { State } from '../tables/state.ts';
 
 /** Forgets runs whose end is in the database: from now on they are found there. */
@@ -18,6 +19,7 @@ export function forgetSettledRuns(state: State): void {
 export function forgetRun(state: State, run: RunRow): void {
   const { runs, tasks } = state;
   const version = runs.versionOf(run);
+  if (version.hasOwnLimits) forgetLanes(state, run);
   state.speculation.paces.delete(run);
   if (state.past.isUsed) state.past.remove(run);
   state.agenda.past.delete(run);

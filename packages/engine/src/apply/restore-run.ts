@@ -40,6 +40,7 @@ import { waitLeftMs } from '../tables/timer/stored-wait.ts';
 import { watchTotal } from '../tables/timer/task-timers.ts';
 import { watchBackoff } from '../tables/timer/watch-backoff.ts';
 import { watchPause } from '../tables/timer/watch-pause.ts';
+import { releaseForLoaded } from './apply-run-key.ts';
 import { loadSpeculative } from './apply-speculative.ts';
 import { noteFailure, voidStopped } from './apply-task.ts';
 import { loadAttempt } from './begin-attempt.ts';
@@ -68,7 +69,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
   runs.retries[run] = stored.retries;
   if (stored.notes !== undefined) runs.notes.set(run, readRunNotes(stored.notes));
   if (runs.notes.get(run)?.backfill !== undefined) runs.flags[run] |= BACKFILL;
-  if (stored.window !== undefined) runs.windows.set(run, stored.window);
+  if (stored.window !== undefined) runs.windows.set(run, stored.window.at, stored.window.start);
   if (stored.graceMs !== null) runs.graces.set(run, stored.graceMs);
   restorePauses(state, run, stored.pauses);
   watchPause(state, run);
@@ -99,6 +100,7 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
     dag.waitingRuns.push(stored.runId);
     state.agenda.dags.add(dag);
   }
+  if (isLive) releaseForLoaded(state, run);
   // A node that died between two steps may have left a run with nothing to do but end.
   const isFailing = version.graph.isFailFast && runs.failed[run]! > 0;
   const mayRefire = (version.graph.closing?.repeating.length ?? 0) > 0;

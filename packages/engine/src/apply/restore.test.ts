@@ -38,7 +38,16 @@ describe('a shard that leaves takes everything of its own along, and nothing els
     const before = describeShard(box.state, KEPT);
     dropShards(box.state, [LEAVING]);
     expect(describeShard(box.state, KEPT)).toEqual(before);
-    const nothing = { breakers: [], backfills: [], held: [], rows: {}, schedules: [], runs: [] };
+    const nothing = {
+      breakers: [],
+      backfills: [],
+      held: [],
+      rows: {},
+      counts: [],
+      runKeys: [],
+      schedules: [],
+      runs: [],
+    };
     expect(describeShard(box.state, LEAVING)).toEqual({ ...nothing, lastRunId: undefined });
     expect(box.cancel(left)).toMatchObject({ ok: false, code: 'NOT_OWNER' });
     expect(box.claim('job').claim.runId).toBe(kept);

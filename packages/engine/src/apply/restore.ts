@@ -20,7 +20,7 @@ import { removeAttempt } from '../tables/attempt/attempts.ts';
 import { attemptsOfTask } from '../tables/attempt/find-attempt.ts';
 import { countLiveOf } from '../tables/backfill/backfills.ts';
 import { Dag, Version } from '../tables/dag/dag.ts';
-import { leaveLane } from '../tables/queue/enqueue.ts';
+import { dropLanes, leaveLane } from '../tables/queue/enqueue.ts';
 import { ENDED } from '../tables/run/run-table.ts';
 import { endOfInstant } from '../tables/schedule/due.ts';
 import { decidedByToday } from '../tables/schedule/moved-wall.ts';
@@ -42,6 +42,8 @@ export interface Heads {
   readonly dags: readonly StoredDag[];
   readonly versions: readonly StoredVersion[];
   readonly admitted: readonly AdmittedCount[];
+  /** Dags with live runs that come later. */
+  readonly partial: readonly DagId[];
   /** Rows of described tables. */
   readonly tables: LoadedTables;
 }
@@ -68,11 +70,21 @@ export function adoptShards(state: State, heads: Heads, now: { readonly wall: In
       watchLease(state, worker);
     }
   }
+  state.limits.hasNews = true;
   for (const { dagId, admitted } of heads.admitted) state.admittedOf.set(dagId, admitted);
+  for (const dagId of heads.partial) state.partial.set(dagId, new Set());
   // Before schedules and dags, which look for their own.
   restoreTables(state, heads.tables);
   for (const stored of heads.schedules) restoreSchedule(state, stored);
   restoreRuns(state, heads);
+}
+
+/** All live runs are in memory: windows that waited for those of their dag are decided next. */
+export function noteAllLoaded(state: State): void {
+  for (const schedules of state.partial.values()) {
+    for (const schedule of schedules) if (state.schedules.get(schedule.id) === schedule) watchSchedule(state, schedule);
+  }
+  state.partial.clear();
 }
 
 /** A shard of which only those schedules are in memory that always are: they come with the load. */
@@ -140,6 +152,7 @@ function restoreDags(state: State, dags: readonly StoredDag[], versions: readonl
     const { shard, dagId, tenantId, tenant, name, versionNo } = stored;
     const dag = new Dag(shard, dagId, tenantId, tenant, name, versionNo, current.hash, current.spec);
     dag.isRetired = stored.isRetired;
+    dag.isFrozen = state.frozen.holdsDag(dag);
     dag.windowsUntil = stored.windowsUntil;
     dag.lastScheduleNo = stored.lastScheduleNo;
     dag.activeRuns = state.admittedOf.get(dagId) ?? 0;
@@ -165,11 +178,15 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   state.lingering = state.lingering.filter(({ run }) => state.runs.version[run] !== undefined);
   for (const dag of state.dags.byId.values()) if (leaving.has(dag.shard)) dropDag(state, dag);
   for (const dagId of state.admittedOf.keys()) if (leaving.has(birthShardOf(dagId))) state.admittedOf.delete(dagId);
+  for (const dagId of state.partial.keys()) if (leaving.has(birthShardOf(dagId))) state.partial.delete(dagId);
   for (const held of state.held.all()) if (leaving.has(held.shard)) state.held.remove(held);
   state.schedules.drop(leaving);
   state.recentlyRemoved.clear();
   state.rows.drop(leaving);
   state.untold.drop(leaving);
+  state.limits.drop(leaving);
+  state.rates.drop(leaving);
+  state.runKeys.drop(leaving);
   for (const [uid, { shard }] of state.backfills) if (leaving.has(shard)) state.backfills.delete(uid);
   for (const backfill of state.agenda.backfills)
     if (leaving.has(backfill.shard)) state.agenda.backfills.delete(backfill);
@@ -192,12 +209,7 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
 function dropDag(state: State, dag: Dag): void {
   state.dags.remove(dag);
   state.agenda.dags.delete(dag);
-  for (const lanes of dag.lanes.values()) {
-    for (const lane of lanes) {
-      lane?.clear();
-      lane?.queue.update(lane);
-    }
-  }
+  dropLanes(state, dag);
 }
 
 function dropRun(state: State, run: RunRow): void {
@@ -224,8 +236,9 @@ export function setAsideUnloaded(state: State, stored: StoredRun): void {
 
 /** A run that is set aside and not in memory was counted as active all the same, by the load (I7). */
 function giveUpPlace(state: State, { runId, dagId, admitted }: StoredRun): void {
-  if (!admitted || state.aside.has(runId)) return;
+  if (state.aside.has(runId)) return;
   state.aside.add(runId);
+  if (!admitted) return;
   const dag = state.dags.get(dagId);
   if (dag !== undefined) {
     dag.activeRuns -= 1;

@@ -1,7 +1,7 @@
 /** What the outside is told. Effects leave only after the commit of their batch, in order (I15). */
 
 import type { AssetSource, AssetState } from '../model/asset.ts';
-import type { ClaimRef, ParentRef } from '../model/command.ts';
+import type { AskSlots, ClaimRef, ParentRef, TakeSlots } from '../model/command.ts';
 import type { HookEvent, Priority } from '../model/dag/spec.ts';
 import type {
   AttemptNo,
@@ -169,7 +169,25 @@ export interface TellAsset {
   readonly asset: AssetState;
 }
 
-export type Effect = SendAssignment | KillAttempt | ReturnSlots | SendCall | TellParent | TellAsset;
+/** A shard speaks to the home of a limit: see `AskSlots`. */
+export interface AskHome extends Omit<AskSlots, 'kind' | 'shard'> {
+  readonly kind: 'AskHome';
+}
+
+/** The home of a limit speaks to a shard. */
+export interface TellSlots extends Omit<TakeSlots, 'kind'> {
+  readonly kind: 'TellSlots';
+}
+
+export type Effect =
+  | SendAssignment
+  | KillAttempt
+  | ReturnSlots
+  | SendCall
+  | TellParent
+  | TellAsset
+  | AskHome
+  | TellSlots;
 
 export interface HookEventDetails {
   readonly on: HookEvent;

@@ -1,4 +1,5 @@
 /** The answers to commands. */
+import type { SlotsTold } from './command/limit.ts';
 import type { DagId, RunUid, TaskNo, VersionNo } from './ids.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { TaskState } from './task/task-states.ts';
@@ -13,6 +14,7 @@ export type RefusalCode =
   | 'TOO_MANY_SCHEDULES'
   | 'IDEMPOTENCY_CONFLICT'
   | 'PARAMS_UNCHECKED'
+  | 'RUN_KEY_TAKEN'
   | 'UNTIL_INVALID'
   | 'TASK_OUTSIDE_RUN'
   | 'TASK_NOT_FOUND'
@@ -32,6 +34,7 @@ export type RefusalCode =
   | 'RUN_CLOSING'
   | 'RUN_WOULD_CLOSE'
   | 'RUN_ENDED'
+  | 'RUN_OF_BACKFILL'
   | 'RUN_SET_ASIDE'
   | 'STALE_TOKEN'
   | 'EXTEND_REFUSED'
@@ -81,6 +84,7 @@ export type Answer =
   | { readonly ok: true; readonly kind: 'cancelled'; readonly outcome: RunOutcome }
   | { readonly ok: true; readonly kind: 'child'; readonly state: 'absent' | 'live' | 'ended' | 'full' }
   | { readonly ok: true; readonly kind: 'closed'; readonly count: number }
+  | ({ readonly ok: true; readonly kind: 'slots' } & SlotsTold)
   | Touched
   | { readonly ok: true; readonly kind: 'done' }
   | { readonly ok: true; readonly kind: 'recorded' }

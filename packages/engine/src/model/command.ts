@@ -15,6 +15,7 @@ import type { SetBackfill, StartBackfill } from './command/backfill.ts';
 import type { AskChild, BeginChild, ChildEnded } from './command/child.ts';
 import type { NoteEvent } from './command/expect.ts';
 import type { StrikeRun, StrikeSchedule, Tick } from './command/host.ts';
+import type { AskSlots, SetLimit, SetLimits, TakeSlots } from './command/limit.ts';
 import type {
   ClearTasks,
   CloseDeadLetters,
@@ -23,11 +24,20 @@ import type {
   ResetBreaker,
   RetryTask,
   SetPaused,
+  SetPriority,
 } from './command/manual.ts';
 import type { CancelRun, DeployDag, RetireDag, SubmitRuns } from './command/run.ts';
 import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused } from './command/schedule.ts';
 import type { HoldEvent } from './command/trigger.ts';
-import type { GatewayLost, LendSlots, RecallSlots, SetTenants, WorkerHeard, WorkerLeft } from './command/worker.ts';
+import type {
+  GatewayLost,
+  LendSlots,
+  RecallSlots,
+  SetFrozen,
+  SetTenants,
+  WorkerHeard,
+  WorkerLeft,
+} from './command/worker.ts';
 
 export type * from './command/asset.ts';
 export type * from './command/attempt.ts';
@@ -35,6 +45,7 @@ export type * from './command/backfill.ts';
 export type * from './command/child.ts';
 export type * from './command/expect.ts';
 export type * from './command/host.ts';
+export type * from './command/limit.ts';
 export type * from './command/manual.ts';
 export type * from './command/run.ts';
 export type * from './command/schedule.ts';
@@ -48,6 +59,11 @@ export type Command =
   | ProduceAsset
   | TakeAsset
   | NoteAssetTold
+  | SetLimit
+  | AskSlots
+  | TakeSlots
+  | SetLimits
+  | SetFrozen
   | NoteEvent
   | CancelRun
   | RetryTask
@@ -57,6 +73,7 @@ export type Command =
   | ClearTasks
   | MarkTasks
   | SetPaused
+  | SetPriority
   | CreateSchedules
   | EditSchedule
   | DeleteSchedule

@@ -112,11 +112,20 @@ export function uidOfItem(first: RunUid, index: number): RunUid {
 
 /** A uid from 50 bits of chance, the upper 24 of `chance48` and all of `chance26`: the engine draws none of its own. */
 export function makeRunUid(shard: ShardNo, at: Instant, chance48: number, chance26: number): RunUid {
-  const time = Math.floor(Math.max(0, at)).toString(16).padStart(12, '0').slice(-12);
-  const a = Math.floor(chance48).toString(16).padStart(12, '0').slice(-12);
+  const ms = Math.floor(Math.max(0, at));
+  const [early, late] = [Math.floor(ms / TWO_TO_16) % TWO_TO_32, ms % TWO_TO_16];
+  const a = Math.floor(Math.floor(chance48) / TWO_TO_24) % TWO_TO_24;
   const b = Math.floor(chance26);
-  const variant = (8 + (b & 3)).toString(16);
-  const tail = (b >>> 2).toString(16).padStart(6, '0').slice(-6);
-  const digits = tail + '0000' + shard.toString(16).padStart(2, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${a.slice(0, 3)}-${variant}${a.slice(3, 6)}-${digits}` as RunUid;
+  const variant = hex(0x8000 + (b & 3) * 0x1000 + (a % 0x1000), 4);
+  const digits = `${hex(b >>> 2, 6)}0000${hex(shard, 2)}`;
+  return `${hex(early >>> 16, 4)}${hex(early & 0xffff, 4)}-${hex(late, 4)}-7${hex(a >>> 12, 3)}-${variant}-${digits}` as RunUid;
+}
+
+const TWO_TO_16 = 2 ** 16;
+const TWO_TO_24 = 2 ** 24;
+const TWO_TO_32 = 2 ** 32;
+
+/** The last `digits` of a small whole number. Padding is slow, and so are larger numbers. */
+function hex(value: number, digits: number): string {
+  return ((1 << (4 * digits)) | (value & ((1 << (4 * digits)) - 1))).toString(16).slice(1);
 }

@@ -71,6 +71,8 @@ export function describeShard(state: State, shard: ShardNo, dueUntil: number = R
       ])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
     rows: state.rows.describe(shard),
+    counts: countsOf(state, shard),
+    runKeys: state.runKeys.describe(shard),
     runs: live.map((run) => {
       const version = runs.versionOf(run);
       return {
@@ -86,7 +88,7 @@ export function describeShard(state: State, shard: ShardNo, dueUntil: number = R
         parent: runs.parents.get(run) ?? null,
         window: runs.windows.get(run) ?? null,
         isBackfill: runs.has(run, BACKFILL),
-        scheduleNo: runs.scheduleNos.get(run) ?? null,
+        scheduleNo: runs.scheduleNoOf(run),
         retries: runs.retries[run],
         pauses: pausesOf(runs.pauses.get(run)),
         past: pastOf(state, run),
@@ -120,6 +122,22 @@ export function describeShard(state: State, shard: ShardNo, dueUntil: number = R
       };
     }),
   };
+}
+
+/** What limits count: it follows from the runs, live and loaded alike (I45). */
+function countsOf({ dags, limits }: State, shard: ShardNo): unknown {
+  const held = [...limits.all()].filter((hold) => hold.shard === shard).map((hold) => [hold.name, hold.used] as const);
+  const ofDags = [...dags.byId.values()]
+    .filter((dag) => dag.shard === shard)
+    .flatMap((dag) => [
+      [`runs of ${dag.id}`, dag.activeRuns] as const,
+      [`tasks of ${dag.id}`, dag.runningTasks] as const,
+      ...[...dag.limitsOfTasks()].map(({ name, used }) => [name, used] as const),
+    ]);
+  // The limits of a task in several versions count the same.
+  return [...new Map<string, number>([...held, ...ofDags])]
+    .filter(([, count]) => count !== 0)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function attemptOf(state: State, attempt: AttemptSlot): unknown {

@@ -39,11 +39,12 @@ export class KeptRows implements TableWrites {
   }
 
   put<T extends AnyTable>(table: T, row: WrittenRow<T>): void {
-    const before = this.of(table).get(keyTextOf(table, row)) ?? {};
-    const kept = Object.entries(table.columns).flatMap(([name, { keepsIfNull }]) =>
-      keepsIfNull && (row as AnyRow)[name] === null ? [[name, before[name]]] : [],
-    );
-    this.keep(table, readPart(table, { ...(row as AnyRow), ...Object.fromEntries(kept) }));
+    const written = row as AnyRow;
+    if (table.names.keptIfNull.length === 0) return this.keep(table, readPart(table, written));
+    const before = this.of(table).get(keyTextOf(table, row));
+    const next: Record<string, unknown> = { ...written };
+    for (const name of table.names.keptIfNull) if (written[name] === null) next[name] = before?.[name];
+    this.keep(table, readPart(table, next));
   }
 
   patch<T extends AnyTable>(table: T, key: KeyOf<T>, columns: PatchOf<T>): void {
@@ -55,7 +56,7 @@ export class KeptRows implements TableWrites {
   remove<T extends AnyTable>(table: T, key: RemovalKeyOf<T>): void {
     const rows = this.of(table);
     const wanted = key as AnyRow;
-    if (table.removedBy.length === Object.keys(table.key).length) rows.delete(keyTextOf(table, wanted));
+    if (table.removedBy.length === table.names.key.length) rows.delete(keyTextOf(table, wanted));
     else
       for (const [name, row] of rows)
         if (table.removedBy.every((column) => row[column] === wanted[column])) rows.delete(name);
@@ -68,11 +69,13 @@ export class KeptRows implements TableWrites {
 
   /** By table, in the order of the keys. */
   describe(shard: ShardNo): unknown {
-    const described = [...this.byTable].map(([{ name }, rows]) => {
-      const own = [...rows].filter(([, row]) => row['shard'] === shard);
-      return [name, own.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)] as const;
-    });
-    return Object.fromEntries(described.filter(([, rows]) => rows.length > 0).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const described: (readonly [string, readonly AnyRow[]])[] = [];
+    for (const [{ name }, rows] of this.byTable) {
+      const own: (readonly [string, AnyRow])[] = [];
+      for (const entry of rows) if (entry[1]['shard'] === shard) own.push(entry);
+      if (own.length > 0) described.push([name, own.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)]);
+    }
+    return Object.fromEntries(described.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   private of(table: AnyTable): Map<string, AnyRow> {
@@ -87,8 +90,7 @@ export class KeptRows implements TableWrites {
 
 /** What is for people only stays out of memory. */
 function readPart(table: AnyTable, row: AnyRow): AnyRow {
-  const names = [...Object.keys(table.key), ...Object.keys(table.columns)];
-  return Object.fromEntries(
-    names.filter((name) => table.columns[name]?.use !== 'shown').map((name) => [name, row[name] ?? null]),
-  );
+  const part: Record<string, unknown> = {};
+  for (const name of table.names.read) part[name] = row[name] ?? null;
+  return part;
 }

@@ -29,15 +29,19 @@ import { BreakerTable } from './breaker/breaker-table.ts';
 import { type Dag } from './dag/dag.ts';
 import { DagTable } from './dag/dag-table.ts';
 import { KeptRows } from './kept-rows.ts';
+import { LimitTable } from './limit/limit-table.ts';
+import { RateTable } from './limit/rate-table.ts';
 import { PastTable } from './past/past-table.ts';
 import { QueueTable } from './queue/queue-table.ts';
 import { RequiresTable } from './requires/requires-table.ts';
+import { RunKeys } from './run/run-keys.ts';
 import { RunTable } from './run/run-table.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { ScheduleTable } from './schedule/schedule-table.ts';
 import { WindowWheel } from './schedule/window-wheel.ts';
 import { Speculation } from './speculative/speculation.ts';
 import { TaskTable } from './task/task-table.ts';
+import { FrozenTable } from './tenant/frozen.ts';
 import { TenantTable } from './tenant/tenant-table.ts';
 import { TimerHeap } from './timer/timer-heap.ts';
 import { HeldTable } from './trigger/held-events.ts';
@@ -134,6 +138,8 @@ interface Agenda {
   readonly backfills: Set<Backfill>;
   /** Runs with tasks that have ended, while other runs wait for their window. */
   readonly past: Set<RunRow>;
+  /** Runs that wait for their key, while the dag wants older runs with it cancelled. */
+  readonly keys: Set<RunId>;
   /** Workers with attempts in a shard just loaded: those not heard yet are noted as silent (I25). */
   loaded: { readonly shard: ShardNo; readonly workerNo: number }[];
   /** Schedules that could not even be loaded, and why (I57). */
@@ -166,7 +172,15 @@ export class State {
   readonly admittedOf = new Map<DagId, number>();
 
   readonly tenants = new TenantTable();
-  readonly queues = new QueueTable(this.tenants);
+  readonly frozen = new FrozenTable();
+  readonly queues = new QueueTable({
+    weightOf: (id) => this.tenants.weightOf(id),
+    isHeld: (id, name) => this.tenants.isHeld(id) || this.frozen.holdsQueue(id, name),
+  });
+  /** Limits that span shards. */
+  readonly limits = new LimitTable();
+  /** Limits of starts per time. */
+  readonly rates = new RateTable();
   readonly workers = new WorkerTable((worker) => this.withdrawOffers(worker));
   readonly timers = new TimerHeap();
   readonly windows = new WindowWheel();
@@ -174,6 +188,8 @@ export class State {
   readonly breakers: BreakerTable;
   /** Runs that wait for the window before theirs. */
   readonly past = new PastTable();
+  /** Of dags that limit their runs by key. */
+  readonly runKeys = new RunKeys();
   /** Runs that wait for what their windows require. */
   readonly requires = new RequiresTable();
   /** Rows of described tables that have no table of their own here. */
@@ -191,6 +207,7 @@ export class State {
     backfills: new Set(),
     past: new Set(),
     loaded: [],
+    keys: new Set(),
     faulty: [],
   };
   /** Keys of batches in flight: the database does not show them yet. */
@@ -199,6 +216,8 @@ export class State {
   readonly recentUids = new Map<RunUid, number>();
   /** The newest runs of windows in flight, with their batch: see `windowName`. */
   readonly recentWindows = new Map<string, { readonly runId: RunId; readonly uid: RunUid; readonly batchNo: number }>();
+  /** How many changes were made for windows since the last step that left none due: see `tick.ts`. */
+  windowsInRow = 0;
   /** Schedules that were removed in batches in flight, with their batch: the database still shows them. */
   readonly recentlyRemoved = new Map<ScheduleId, number>();
   /** Dead letters that were used in batches in flight, with their batch. */
@@ -207,10 +226,12 @@ export class State {
   lingering: { readonly run: RunRow; readonly batchNo: number }[] = [];
   /** Runs that must not be loaded: a load of theirs went wrong, and they are about to be set aside (I57). */
   readonly quarantined = new Set<RunId>();
-  /** Runs that were set aside and no longer count as active of their dag, though the database counts them as live (I7). */
+  /** Runs that were set aside: they no longer count as active of their dag, though the database counts them as live (I7). */
   readonly aside = new Set<RunId>();
   /** Tasks of one hand that are cleared, of a row of changes that has not ended: see `TaskCleared.more`. */
   readonly clearing: number[] = [];
+  /** Dags of which some live runs are in the database only, each with schedules whose windows wait for those runs. */
+  readonly partial = new Map<DagId, Set<Schedule>>();
   /** Made of the journal alone. */
   isReplay = false;
   /** The run that a decision is about. If it throws, the host knows which run to charge (I57). */

@@ -68,6 +68,7 @@ class Bench {
       dags: [],
       versions: [],
       admitted: [],
+      partial: [],
       tables: noTables(),
     };
     adoptShards(this.state, { shards: [shard], ...none }, { wall: START, mono: 0 });

@@ -40,9 +40,8 @@ export class MemoryStore {
   }
 
   heads(shards: readonly ShardNo[], now: number): Heads {
-    const { complete: _complete, ...live } = readLive(this.tables, shards, Number.POSITIVE_INFINITY);
     return {
-      ...live,
+      ...readLive(this.tables, shards, Number.POSITIVE_INFINITY),
       shards: shards.map((shard) => {
         const { epoch, commitNo, lastRunId, lastDagNo, missedUntil } = this.shard(shard);
         const silentWorkers = [...this.tables.silent.values()]

@@ -171,6 +171,10 @@ export class Scenario {
     return this.feed({ kind: 'SetPaused', tenantId: TENANT, runId, taskNo, paused, actor: ACTOR });
   }
 
+  setPriority(priority: Priority, runId = this.lastRun()): Answer {
+    return this.feed({ kind: 'SetPriority', tenantId: TENANT, runId, priority, actor: ACTOR });
+  }
+
   /** One schedule, or all of the dag. */
   pause(paused = true, name?: string): Answer {
     const one = name === undefined ? {} : { name };
@@ -384,7 +388,7 @@ export class Scenario {
 
   private deliver(effect: Effect): void {
     this.effects.push(effect);
-    if (effect.kind === 'SendCall' || effect.kind === 'TellParent' || effect.kind === 'TellAsset') return;
+    if (!('workerId' in effect)) return;
     const worker = this.workers.get(effect.workerId);
     if (effect.kind === 'SendAssignment') worker?.assign(effect);
     else if (effect.kind === 'KillAttempt') worker?.killed.push(effect);

@@ -1,18 +1,36 @@
 /** The workers of all nodes. Each node knows the workers whose streams end at it, and is asked for them. */
-import type { NodeId, RunId, TenantId, WorkerId } from '@signalbox/engine';
+import {
+  addBlocker,
+  type Blocker,
+  type LimitName,
+  MOST_AHEAD,
+  type NodeId,
+  type RunId,
+  type SlotsSeen,
+  type TenantId,
+  type WaitingTask,
+  type WaitSeen,
+  type WorkerId,
+} from '@signalbox/engine';
 import type { Gateway } from '../gateway/gateway.ts';
-import type { PeerAnswer, PeerQuestion, ProgressSeen, QueueWaiting, WorkerSeen } from '../peer/message.ts';
+import type { PeerAnswer, PeerQuestion, ProgressSeen, QueueSeen, WorkerSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
 import type { Clock } from '../ports.ts';
-import { sumWaiting } from './waiting.ts';
+import { sumQueues } from './queues.ts';
 
 interface FleetPorts {
   readonly self: NodeId;
   readonly clock: Clock;
   readonly gateway: Pick<Gateway, 'workers' | 'silentMs' | 'drain' | 'progressOf'>;
   readonly peers: () => Pick<Peers, 'ask'>;
-  /** What waits in the queues of the shards of this node. */
-  readonly waiting: () => readonly QueueWaiting[];
+  /** The queues in the shards of this node. */
+  readonly queues: () => readonly QueueSeen[];
+  /** Who has slots of a limit, in the shards of this node. */
+  readonly slots: (limit: LimitName, most: number) => SlotsSeen;
+  /** What holds back work of a tenant, in the shards of this node. */
+  readonly blockers: (tenantId: TenantId) => readonly Blocker[];
+  /** What a task waits for, in the shards of this node. */
+  readonly wait: (task: WaitingTask) => WaitSeen;
   /** The living nodes, including this one. */
   readonly nodes: () => readonly NodeId[];
 }
@@ -21,12 +39,30 @@ interface FleetPorts {
 const PATIENCE_MS = 1_000;
 /** How many attempts of one worker are listed. */
 const MOST_HOLDS = 100;
+/** How many attempts that have slots of a limit are listed. */
+const MOST_HOLDERS = 1_000;
 
 export interface FleetSeen {
   readonly workers: WorkerSeen[];
-  readonly waiting: QueueWaiting[];
   /** Nodes that gave no answer. */
   readonly missing: NodeId[];
+}
+
+export interface QueuesSeen {
+  readonly queues: QueueSeen[];
+  /** Nodes that gave no answer: the counts are too low. */
+  readonly missing: NodeId[];
+}
+
+export interface BlockersSeen {
+  readonly blockers: readonly Blocker[];
+  /** Nodes that gave no answer. */
+  readonly missing: readonly NodeId[];
+}
+
+export interface TaskWaitSeen extends WaitSeen {
+  /** Nodes that gave no answer. */
+  readonly missing: readonly NodeId[];
 }
 
 export class Fleet {
@@ -49,8 +85,17 @@ export class Fleet {
       if (known === undefined || worker.silentMs < known.silentMs) found.set(worker.workerId, worker);
     }
     const workers = [...found.values()].sort((a, b) => compare(a.name, b.name) || compare(a.workerId, b.workerId));
-    const there = [...answers.values()].map((answer) => (answer?.what === 'workers' ? (answer.waiting ?? []) : []));
-    return { workers, waiting: sumWaiting([this.ports.waiting(), ...there]), missing };
+    return { workers, missing };
+  }
+
+  async queues(): Promise<QueuesSeen> {
+    const lists = [this.ports.queues()];
+    const missing: NodeId[] = [];
+    for (const [nodeId, answer] of await this.askOthers({ what: 'queues' })) {
+      if (answer?.what === 'queues') lists.push(answer.queues);
+      else missing.push(nodeId);
+    }
+    return { queues: sumQueues(lists), missing };
   }
 
   /** Tells a worker, wherever it is, to take nothing new and to leave when it is done. False when no node knows it. */
@@ -74,10 +119,50 @@ export class Fleet {
     return [...newest.values()];
   }
 
+  /** Who has slots of a limit, over all nodes. */
+  async slots(limit: LimitName): Promise<SlotsSeen & { readonly missing: readonly NodeId[] }> {
+    const answers = await this.askOthers({ what: 'slots', limit });
+    const missing = [...answers].flatMap(([nodeId, answer]) => (answer?.what === 'slots' ? [] : [nodeId]));
+    const there = [...answers.values()].flatMap((answer) => (answer?.what === 'slots' ? [answer.seen] : []));
+    const all = [this.ports.slots(limit, MOST_HOLDERS), ...there];
+    const holders = all.flatMap((seen) => seen.holders).sort((a, b) => a.since - b.since);
+    return {
+      holders: holders.slice(0, MOST_HOLDERS),
+      used: all.reduce((sum, { used }) => sum + used, 0),
+      waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
+      missing,
+    };
+  }
+
+  /** What holds back work of a tenant, over all nodes. */
+  async blockers(tenantId: TenantId): Promise<BlockersSeen> {
+    const answers = await this.askOthers({ what: 'blockers', tenantId });
+    const missing = [...answers].flatMap(([nodeId, answer]) => (answer?.what === 'blockers' ? [] : [nodeId]));
+    const there = [...answers.values()].flatMap((answer) => (answer?.what === 'blockers' ? answer.blockers : []));
+    const found = new Map<string, Blocker>();
+    for (const one of [...this.ports.blockers(tenantId), ...there]) addBlocker(found, one);
+    return { blockers: [...found.values()], missing };
+  }
+
+  /** What a task waits for: the node that has its run knows what holds it back, and each node what is before it. */
+  async wait(task: WaitingTask): Promise<TaskWaitSeen> {
+    const answers = await this.askOthers({ what: 'wait', task });
+    const missing = [...answers].flatMap(([nodeId, answer]) => (answer?.what === 'wait' ? [] : [nodeId]));
+    const there = [...answers.values()].flatMap((answer) => (answer?.what === 'wait' ? answer.seen : []));
+    const all = [this.ports.wait(task), ...there];
+    const ahead = all.reduce((sum, one) => sum + one.ahead, 0);
+    const blockers = all.find((one) => one.blockers !== null)?.blockers ?? null;
+    return { blockers, ahead: Math.min(ahead, MOST_AHEAD), missing };
+  }
+
   /** What another node wants to know of this one. */
   answer(question: PeerQuestion): PeerAnswer {
-    if (question.what === 'workers') return { what: 'workers', workers: this.here(), waiting: this.ports.waiting() };
+    if (question.what === 'workers') return { what: 'workers', workers: this.here() };
+    if (question.what === 'queues') return { what: 'queues', queues: this.ports.queues() };
     if (question.what === 'reach') return { what: 'reach' };
+    if (question.what === 'blockers') return { what: 'blockers', blockers: this.ports.blockers(question.tenantId) };
+    if (question.what === 'wait') return { what: 'wait', seen: this.ports.wait(question.task) };
+    if (question.what === 'slots') return { what: 'slots', seen: this.ports.slots(question.limit, MOST_HOLDERS) };
     if (question.what === 'progress') {
       return { what: 'progress', told: this.ports.gateway.progressOf(question.runId) };
     }
@@ -98,6 +183,8 @@ export class Fleet {
       running: Math.min(session.slots, session.held.size),
       holds: [...session.held.values()].slice(0, MOST_HOLDS),
       draining: session.isDraining,
+      ...(session.version === undefined ? {} : { version: session.version }),
+      ...(session.isCordoned ? { cordoned: true } : {}),
       silentMs: Math.round(gateway.silentMs(session)),
     }));
   }

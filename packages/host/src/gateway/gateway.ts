@@ -13,7 +13,7 @@ import {
   type TenantId,
   type WorkerId,
 } from '@signalbox/engine';
-import type { TenantRule } from '@signalbox/store';
+import type { Frozen, TenantRule } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
 import type { PeerMessage, ProgressSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
@@ -65,6 +65,8 @@ export class Gateway {
   private readonly requests: PendingRequests;
   /** Workers that have left in order, and when. Owners that did not hear of it, or took a shard since, are told again. */
   private readonly departed = new Map<WorkerId, number>();
+  /** Ids of workers that take nothing new. */
+  private cordoned: ReadonlySet<string> = new Set();
   private cancelSweep: (() => void) | null = null;
 
   constructor(ports: GatewayPorts) {
@@ -133,6 +135,7 @@ export class Gateway {
     this.departed.delete(hello.workerId);
     const { proven, unproven } = this.proveHolds(hello);
     const session = new Session(hello, proven, door, this.ports.clock.mono());
+    session.isCordoned = this.cordoned.has(session.workerId);
     this.sessions.set(session.workerId, session);
     this.ports.log('info', 'A worker has come.', { worker: session.workerId, slots: session.slots });
     door.epochs(this.ports.directory.knownEpochs());
@@ -450,6 +453,20 @@ export class Gateway {
   /** What is known of tenants has changed. */
   setTenants(tenants: readonly TenantRule[]): void {
     for (const { tenantId, weight } of tenants) this.lending.turns.setWeight(tenantId, weight);
+  }
+
+  /** Workers that are frozen take nothing new; what they run goes on. */
+  setFrozen(frozen: readonly Frozen[]): void {
+    this.cordoned = new Set(frozen.flatMap(({ kind, name }) => (kind === 'worker' ? [name] : [])));
+    for (const session of this.workers()) this.cordon(session);
+  }
+
+  private cordon(session: Session): void {
+    const isCordoned = this.cordoned.has(session.workerId);
+    if (session.isCordoned === isCordoned) return;
+    session.isCordoned = isCordoned;
+    if (isCordoned) this.lending.recallAll(session);
+    else this.lending.offer(session);
   }
 
   private command(command: Command): void {

@@ -47,7 +47,10 @@ export class Session {
   private lastLoanNo = 0;
   /** Epochs that the worker has said it knows. */
   readonly knows = new Map<ShardNo, Epoch>();
+  readonly version: string | undefined;
   isDraining: boolean;
+  /** It takes nothing new until somebody says otherwise. */
+  isCordoned = false;
   /** The stream is gone: nothing of the worker is lent any more, whatever timers are still set. */
   isGone = false;
   heardAt: number;
@@ -61,6 +64,7 @@ export class Session {
     this.queues = hello.queues;
     this.slots = hello.slots;
     this.isDraining = hello.draining;
+    this.version = hello.version;
     this.door = door;
     this.heardAt = mono;
     this.shown = { at: mono, holds: held };
@@ -104,7 +108,9 @@ export class Session {
   }
 
   get free(): number {
-    return this.isDraining || this.isGone ? 0 : this.slots + this.ahead - this.held.size - this.lentTotal;
+    return this.isDraining || this.isCordoned || this.isGone
+      ? 0
+      : this.slots + this.ahead - this.held.size - this.lentTotal;
   }
 
   /** The claim fills no slot any more. */

@@ -11,6 +11,8 @@ import {
   type DeadLetterState,
   PRIORITIES,
   type Priority,
+  type QueueLoad,
+  queueLoads,
   type ReturnReason,
   RUN_OUTCOMES,
   type RunCreated,
@@ -28,6 +30,8 @@ export interface HostMetrics {
   readonly liveRuns: number;
   /** Also those that a limit holds back. */
   readonly readyTasks: Counts<Priority>;
+  /** By queue, of all tenants. */
+  readonly queues: readonly Omit<QueueLoad, 'tenantId'>[];
   readonly runningAttempts: number;
   /** Breakers that hold something back, or let it go; and the retries that wait for the budget. */
   readonly breakers: Counts<'open' | 'ramping'>;
@@ -175,11 +179,14 @@ export class Metrics {
 
 function stateMetrics(
   state: State | null,
-): Pick<HostMetrics, 'shardsOwned' | 'liveRuns' | 'readyTasks' | 'runningAttempts' | 'breakers' | 'heldRetries'> {
+): Pick<
+  HostMetrics,
+  'shardsOwned' | 'liveRuns' | 'readyTasks' | 'queues' | 'runningAttempts' | 'breakers' | 'heldRetries'
+> {
   const readyTasks = zeros(PRIORITIES);
   const breakers = { open: 0, ramping: 0 };
   if (state === null) {
-    return { shardsOwned: 0, liveRuns: 0, readyTasks, runningAttempts: 0, breakers, heldRetries: 0 };
+    return { shardsOwned: 0, liveRuns: 0, readyTasks, queues: [], runningAttempts: 0, breakers, heldRetries: 0 };
   }
   let heldRetries = state.breakers.budget.waitingCount;
   for (const breaker of state.breakers.all()) {
@@ -195,7 +202,25 @@ function stateMetrics(
   }
   // Those that have just ended stay until their commit is settled.
   const liveRuns = state.runs.count - state.lingering.length;
-  return { shardsOwned: state.shards.size, liveRuns, readyTasks, runningAttempts, breakers, heldRetries };
+  const queues = largestQueues(state);
+  return { shardsOwned: state.shards.size, liveRuns, readyTasks, queues, runningAttempts, breakers, heldRetries };
+}
+
+/** Each is a series of its own, and names come from dags: beyond so many the smallest are left out. */
+const MOST_QUEUES = 200;
+
+function largestQueues(state: State): Omit<QueueLoad, 'tenantId'>[] {
+  const found = new Map<string, Omit<QueueLoad, 'tenantId'>>();
+  for (const { queue, waiting, held, running, oldestAt } of queueLoads(state)) {
+    const known = found.get(queue) ?? { queue, waiting: 0, held: 0, running: 0, oldestAt: null };
+    known.waiting += waiting;
+    known.held += held;
+    known.running += running;
+    if (oldestAt !== null && (known.oldestAt === null || oldestAt < known.oldestAt)) known.oldestAt = oldestAt;
+    found.set(queue, known);
+  }
+  const size = ({ waiting, running }: Omit<QueueLoad, 'tenantId'>) => waiting + running;
+  return [...found.values()].sort((a, b) => size(b) - size(a)).slice(0, MOST_QUEUES);
 }
 
 /** Slots that no claim fills, lent or not. */

@@ -11,12 +11,20 @@ export interface Loaded {
 
 /** Loads without a commit in between before a shard is loaded with care. */
 const CARE_FROM = 3;
-const HEADS_PER_PRIORITY = 1_000;
 
-export async function loadShards(store: Store, taken: readonly TakenShard[]): Promise<Loaded> {
+/** A takeover loads runs that have begun, and the oldest of the others; the rest comes in during the next turns. */
+export interface LoadSizes {
+  /** Of each priority in each shard. */
+  readonly heads: number;
+  readonly restPerTurn: number;
+}
+
+export const LOAD_SIZES: LoadSizes = { heads: 1_000, restPerTurn: 2_000 };
+
+export async function loadShards(store: Store, taken: readonly TakenShard[], sizes = LOAD_SIZES): Promise<Loaded> {
   const heads = await store.loadHeads(
     taken.map(({ shard }) => shard),
-    HEADS_PER_PRIORITY,
+    sizes.heads,
   );
   const careful = new Set<ShardNo>(taken.filter((shard) => shard.loadCount >= CARE_FROM).map(({ shard }) => shard));
   const isSuspect = (run: StoredRun) => careful.has(shardOfRun(run.runId));

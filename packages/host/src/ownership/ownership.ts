@@ -14,13 +14,21 @@ import {
   State,
   shardOfRun,
 } from '@signalbox/engine';
-import type { ClusterSeen, NodeAddresses, NodeReach, NodeSeen, ShardSeen, Store, TakenShard } from '@signalbox/store';
+import type {
+  ClusterSeen,
+  NodeReach,
+  NodeRegistration,
+  NodeSeen,
+  ShardSeen,
+  Store,
+  TakenShard,
+} from '@signalbox/store';
 import type { Directory } from '../directory.ts';
 import type { Clock, LeaseRenewer, Log, ShardEpoch, Unfit } from '../ports.ts';
 import type { Turns } from '../turn/turns.ts';
 import { ableNodes } from './able-nodes.ts';
 import { Liveness } from './liveness.ts';
-import { type Loaded, loadShards, quarantine, restoreWithCare } from './load.ts';
+import { type Loaded, type LoadSizes, loadShards, quarantine, restoreWithCare } from './load.ts';
 import { placeShards } from './placement.ts';
 
 interface OwnershipPorts {
@@ -31,7 +39,8 @@ interface OwnershipPorts {
   readonly turns: Turns;
   readonly directory: Directory;
   readonly settings: EngineSettings;
-  readonly node: NodeAddresses;
+  readonly loadSizes: LoadSizes;
+  readonly node: NodeRegistration;
   /** Which other nodes and workers this one reaches. */
   readonly reach: () => NodeReach;
   readonly unfit: Unfit;
@@ -246,7 +255,7 @@ export class Ownership {
       const before = this.held.get(shard);
       this.held.set(shard, { epoch, since: before?.epoch === epoch - 1 ? before.since : epoch });
     }
-    const loaded = await loadShards(store, taken);
+    const loaded = await loadShards(store, taken, this.ports.loadSizes);
     try {
       await this.adopt(loaded, taken);
     } catch (error) {
@@ -265,7 +274,7 @@ export class Ownership {
       turns.begin(state, await store.openChain(node.nodeId));
       this.ports.onBegan();
     } else await turns.between((state) => this.restore(state, loaded));
-    if (!loaded.heads.complete) turns.loadRest(taken.map(({ shard }) => shard));
+    if (loaded.heads.partial.length > 0) turns.loadRest(taken.map(({ shard }) => shard));
     this.ports.directory.announce(node.nodeId, taken);
     this.ports.onTaken(taken.map(({ shard, epoch }) => ({ shard, epoch })));
   }

@@ -2,16 +2,21 @@
 import type {
   Answer,
   AttemptNo,
+  Blocker,
   ClaimRef,
   Command,
   Demand,
   Fence,
+  LimitName,
   NodeId,
   QueueName,
   RunId,
   ShardNo,
+  SlotsSeen,
   TaskNo,
   TenantId,
+  WaitingTask,
+  WaitSeen,
   WorkerId,
 } from '@signalbox/engine';
 import type { Assignment, Kill, ShardEpoch } from '../ports.ts';
@@ -110,11 +115,17 @@ export interface Released {
   readonly kind: 'released';
 }
 
-/** Tasks that are ready and wait in a queue, of the shards of one node. */
-export interface QueueWaiting {
+/** What a queue has to do for a tenant, in the shards of one node. */
+export interface QueueSeen {
   readonly tenantId: TenantId;
   readonly queue: QueueName;
+  /** Tasks that are ready, and those of them that a limit or a freeze holds back. */
   readonly waiting: number;
+  readonly held: number;
+  readonly running: number;
+  /** Age of the oldest run with a task that waits; null when nothing does. */
+  readonly oldestMs: number | null;
+  readonly startsPerMinute: number;
 }
 
 /** A worker as its gateway sees it. */
@@ -132,6 +143,10 @@ export interface WorkerSeen {
   /** Some of its running attempts. Nodes of older versions do not send it. */
   readonly holds?: readonly ClaimRef[];
   readonly draining: boolean;
+  /** Absent when the worker, or the node that it is connected to, is of an older version. */
+  readonly version?: string;
+  /** It takes nothing new until it is thawed. Nodes of older versions do not send it. */
+  readonly cordoned?: boolean;
   /** Since it was last heard. */
   readonly silentMs: number;
 }
@@ -149,16 +164,23 @@ export interface ProgressSeen {
 /** What a node may ask of any other. Nothing is decided by it. */
 export type PeerQuestion =
   | { readonly what: 'workers' }
+  | { readonly what: 'queues' }
   | { readonly what: 'progress'; readonly runId: RunId }
+  | { readonly what: 'slots'; readonly limit: LimitName }
+  | { readonly what: 'blockers'; readonly tenantId: TenantId }
+  | { readonly what: 'wait'; readonly task: WaitingTask }
   /** Are you there? */
   | { readonly what: 'reach' }
   /** Tell this worker to finish and leave, if its stream ends at you. */
   | { readonly what: 'drain'; readonly workerId: WorkerId; readonly tenantId: TenantId | null };
 
 export type PeerAnswer =
-  /** `waiting` is missing from a node of an older version. */
-  | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[]; readonly waiting?: readonly QueueWaiting[] }
+  | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }
+  | { readonly what: 'queues'; readonly queues: readonly QueueSeen[] }
   | { readonly what: 'progress'; readonly told: readonly ProgressSeen[] }
+  | { readonly what: 'slots'; readonly seen: SlotsSeen }
+  | { readonly what: 'blockers'; readonly blockers: readonly Blocker[] }
+  | { readonly what: 'wait'; readonly seen: WaitSeen }
   | { readonly what: 'reach' }
   | { readonly what: 'drain'; readonly isFound: boolean };
 

@@ -1,15 +1,18 @@
 /**
- * Weights of tenants, and which of them are suspended. They are read from the database each second and told to the engine of this
- * node and to its gateway. While the database is away, what was read last holds.
+ * Weights of tenants, which of them are suspended, what is frozen, and which caps there are. They are read from the database each second and told to the
+ * engine of this node and to its gateway. While the database is away, what was read last holds.
  */
 import type { Command } from '@signalbox/engine';
-import type { TenantRule } from '@signalbox/store';
+import type { CapRule, Frozen, TenantRule } from '@signalbox/store';
 import type { Clock, Log } from '../ports.ts';
 
 interface TenantPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly readTenants: () => Promise<readonly TenantRule[]>;
+  readonly readCaps: () => Promise<readonly CapRule[]>;
+  readonly readFrozen: () => Promise<readonly Frozen[]>;
+  readonly onFrozen: (frozen: readonly Frozen[]) => void;
   readonly tell: (command: Command) => void;
   readonly onRead: (tenants: readonly TenantRule[]) => void;
 }
@@ -20,6 +23,10 @@ export class Tenants {
   private readonly ports: TenantPorts;
   private known: readonly TenantRule[] = [];
   private knownText = '';
+  private caps: readonly CapRule[] = [];
+  private capsText = '[]';
+  private frozen: readonly Frozen[] = [];
+  private frozenText = '[]';
   private cancel: (() => void) | null = null;
   private isStopped = false;
 
@@ -40,22 +47,51 @@ export class Tenants {
 
   async runOnce(): Promise<void> {
     let read: readonly TenantRule[];
+    let caps: readonly CapRule[];
+    let frozen: readonly Frozen[];
     try {
-      read = await this.ports.readTenants();
+      const { readTenants, readCaps, readFrozen } = this.ports;
+      [read, caps, frozen] = await Promise.all([readTenants(), readCaps(), readFrozen()]);
     } catch (error) {
       this.ports.log('warn', 'Tenants could not be read.', { error: String(error) });
       return;
     }
-    const text = JSON.stringify(read);
-    if (this.isStopped || text === this.knownText) return;
-    this.knownText = text;
-    this.known = read;
-    this.ports.onRead(read);
-    this.tellEngine();
+    if (this.isStopped) return;
+    const [text, capsText, frozenText] = [read, caps, frozen].map((rules) => JSON.stringify(rules)) as [
+      string,
+      string,
+      string,
+    ];
+    if (frozenText !== this.frozenText) {
+      this.frozenText = frozenText;
+      this.frozen = frozen;
+      this.ports.onFrozen(frozen);
+      this.ports.tell({ kind: 'SetFrozen', frozen });
+    }
+    if (text !== this.knownText) {
+      this.knownText = text;
+      this.known = read;
+      this.ports.onRead(read);
+      this.tellTenants();
+    }
+    if (capsText === this.capsText) return;
+    this.capsText = capsText;
+    this.caps = caps;
+    this.tellCaps();
   }
 
   /** An engine that begins knows of no tenant. */
   tellEngine(): void {
+    this.tellTenants();
+    if (this.frozen.length > 0) this.ports.tell({ kind: 'SetFrozen', frozen: this.frozen });
+    this.tellCaps();
+  }
+
+  private tellTenants(): void {
     if (this.known.length > 0) this.ports.tell({ kind: 'SetTenants', tenants: this.known });
+  }
+
+  private tellCaps(): void {
+    if (this.caps.length > 0) this.ports.tell({ kind: 'SetLimits', limits: this.caps });
   }
 }

@@ -38,10 +38,12 @@ export class Charges {
     this.strikes.push({ kind: 'StrikeSchedule', shard, scheduleId, reason });
   }
 
-  /** The command that must be decided alone, before all others; null if there is none. */
+  /**
+   * What must be decided before all others; null if there is nothing. All strikes go together: what runs that a load went round have
+   * running counts under no limit, and nothing else may begin before they are set aside (I44). Suspects are decided alone.
+   */
   next(): Envelope[] | null {
-    const strike = this.strikes.shift();
-    if (strike !== undefined) return [{ command: strike, reply: null }];
+    if (this.strikes.length > 0) return this.strikes.splice(0).map((command) => ({ command, reply: null }));
     const suspect = this.suspects.shift();
     if (suspect === undefined) return null;
     return suspect.isVoid?.() === true ? [] : [suspect];

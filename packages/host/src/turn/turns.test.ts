@@ -15,6 +15,7 @@ import {
 } from '@signalbox/engine';
 import type { CommitChain, Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
+import { LOAD_SIZES } from '../ownership/load.ts';
 import type { Outcome } from './inbox.ts';
 import { Turns, WORTH_A_COMMIT } from './turns.ts';
 
@@ -67,6 +68,7 @@ function setUp() {
     clock: { wall: () => 0 as never, mono: () => mono as never, after },
     random: { uint32: () => 1 },
     worthACommit: WORTH_A_COMMIT,
+    loadSizes: LOAD_SIZES,
     log: (level, message) => level === 'error' && world.errors.push(message),
     onCommitted: () => undefined,
     onEffects: () => undefined,
@@ -177,6 +179,28 @@ test('a run that was to be set aside is loaded again once that is done, or is no
   begin();
   await ask();
   expect([...turns.charges.quarantined]).toEqual([]);
+});
+
+test('all strikes are decided in one step, and one by one if that throws (I44, I57)', async () => {
+  const { turns, begin, ask, world } = setUp();
+  const [one, two] = [65_536, 65_537] as RunId[];
+  for (const runId of [one, two]) turns.charges.strikeRun(runId!, 'it broke', true);
+  const batches: number[] = [];
+  const { charges } = turns;
+  const next = charges.next.bind(charges);
+  charges.next = () => {
+    const taken = next();
+    if (taken !== null) batches.push(taken.length);
+    return taken;
+  };
+  world.fetched = [{ ...NOTHING, runs: [null] } as unknown as Seen];
+  begin();
+  while (world.failures.length === 0) await Promise.resolve();
+  expect([...charges.quarantined]).toEqual([one, two]);
+  begin();
+  await ask();
+  expect(batches).toEqual([2, 1, 1]);
+  expect([...charges.quarantined]).toEqual([]);
 });
 
 test('a tick that throws about a schedule, twice, has that schedule paused; the command beside it is decided (I57)', async () => {

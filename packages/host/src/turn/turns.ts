@@ -10,6 +10,7 @@ import {
   type Epoch,
   needs,
   nextDue,
+  noteAllLoaded,
   noteLook,
   restoreRuns,
   type ShardNo,
@@ -21,6 +22,7 @@ import {
   step,
 } from '@signalbox/engine';
 import type { CommitChain, RestCursor, ShardStamp, Store } from '@signalbox/store';
+import type { LoadSizes } from '../ownership/load.ts';
 import type { Clock, Log, Random } from '../ports.ts';
 import { Charges, describe } from './charges.ts';
 import { type Envelope, Inbox, type InboxLimits, type TurnLimits } from './inbox.ts';
@@ -33,6 +35,7 @@ interface TurnsPorts {
   readonly log: Log;
   /** How much must wait before a commit is sent behind another one: commands, and runs of submissions. */
   readonly worthACommit: number;
+  readonly loadSizes: LoadSizes;
   /** After the commit, before anything of it is sent; with how many commands it was for, and how long it took. */
   readonly onCommitted: (changes: readonly Change[], batch: { commandCount: number; tookMs: number }) => void;
   /** After the commit, in batch order. */
@@ -55,7 +58,6 @@ export const WORTH_A_COMMIT = 200;
 const PER_TURN: TurnLimits = { commands: 2_000, runs: 2_000 };
 /** About a second's work: who would wait for longer is refused, and told when to come again (I74). */
 const INBOX_LIMITS: InboxLimits = { submissions: 12_000 };
-const REST_PER_TURN = 2_000;
 /** A connection may be gone without a word, and then no answer ever comes. Longer than any other question may take. */
 const LONGEST_COMMIT_MS = 10_000;
 
@@ -239,7 +241,7 @@ export class Turns {
     return { seen, rest: await this.nextRest() };
   }
 
-  /** What is decided next: strikes and suspects alone, everything else together. */
+  /** What is decided next: all strikes, or one suspect alone, or everything else together. */
   private take(): Envelope[] {
     return this.charges.next() ?? this.inbox.drain(PER_TURN);
   }
@@ -253,7 +255,7 @@ export class Turns {
     const asked = this.rest;
     if (asked === null) return null;
     const { shards, after } = asked;
-    const loaded = await this.ports.store.loadRest(shards, after, REST_PER_TURN);
+    const loaded = await this.ports.store.loadRest(shards, after, this.ports.loadSizes.restPerTurn);
     // More shards may have come meanwhile: then all begin again, and what is in memory is passed over.
     if (this.rest === asked) this.rest = loaded.next === null ? null : { shards, after: loaded.next };
     if (loaded.next === null) this.ports.log('info', 'All live runs are loaded.', { shards: shards.length });
@@ -263,6 +265,7 @@ export class Turns {
   private restore(state: State, rest: Parameters<typeof restoreRuns>[1]): void {
     try {
       restoreRuns(state, rest);
+      if (this.rest === null) noteAllLoaded(state);
     } catch (error) {
       if (state.currentRun !== null) this.charges.strikeRun(state.currentRun, describe(error), true);
       throw error;

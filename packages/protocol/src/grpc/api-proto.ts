@@ -20,6 +20,8 @@ export interface DescriptorFile {
 
 export const API_SERVICE = 'signalbox.v1.Signalbox';
 export const HEALTH_SERVICE = 'grpc.health.v1.Health';
+/** The name is KEDA's. */
+export const SCALER_SERVICE = 'externalscaler.ExternalScaler';
 export const REFLECTION_SERVICES = [
   'grpc.reflection.v1.ServerReflection',
   'grpc.reflection.v1alpha.ServerReflection',

@@ -1,6 +1,6 @@
 /** The small checks that the parsers of the wire are made of. */
 import { SignalboxError } from '../errors.ts';
-import { WIRE_FORMAT } from './worker-proto.ts';
+import { WIRE_FORMAT } from './wire-format.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -8,9 +8,11 @@ import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYT
 import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import { countItems } from './count-items.ts';
-import { OUTCOMES, VERDICTS } from './wire-enums.ts';
+import { readAssignment } from './wire/assignment.ts';
+import { LONG, SHORT, TOKEN_BYTES } from './wire/limits.ts';
+import { readAnswer, readReport } from './wire/report.ts';
+import { readSpans, refuseBytes, splitMessage, type WireReader } from './wire/wire-reader.ts';
 import {
-  type Assignment,
   type AttemptRequestAnswer,
   type AttemptRequestMessage,
   type Claim,
@@ -21,22 +23,15 @@ import {
   type Holdings,
   KILL_REASONS,
   type Kill,
-  type MapPlace,
-  type OutputRef,
   type Refusal,
   type Report,
-  type ReportAnswer,
   type ShardEpoch,
-  type UpstreamOutput,
   type Welcome,
   type WorkerMessage,
 } from './worker-messages.ts';
-import { decodeWorkerMessage } from './worker-proto.ts';
+import { ANSWERS, ASSIGNMENTS, decodeGatewayMessage, decodeWorkerMessage, REPORTS } from './worker-proto.ts';
 
-const SHORT = 1_000;
-const TOKEN_BYTES = 256;
-/** JSON texts are bounded by the message itself; assignments carry what the server has accepted already. */
-const LONG = 16 * 1024 * 1024;
+const NO_BYTES = Buffer.alloc(0);
 
 /** What a worker may name in one message (I68): it holds no more than it has slots and reports that wait. */
 const MOST_HELD = 200_000;
@@ -70,6 +65,7 @@ function parseShardEpoch(value: unknown, path: string): ShardEpoch {
 }
 
 function parseHello(fields: Fields): Hello {
+  const version = text(fields.version ?? '', 'hello.version', SHORT);
   return {
     workerId: filledText(fields.workerId, 'hello.workerId', SHORT),
     name: text(fields.name, 'hello.name', SHORT),
@@ -83,6 +79,7 @@ function parseHello(fields: Fields): Hello {
       MOST_HELD,
     ),
     draining: fields.draining === true,
+    ...(version === '' ? {} : { version }),
   };
 }
 
@@ -182,24 +179,21 @@ function storableCode(value: string): string {
   return value.slice(0, MAX_CODE_CHARS).replace(/[^!-~]/g, '_');
 }
 
-function parseReport(value: unknown): Report {
-  const fields = record(value, 'reports');
-  const output = text(fields.output, 'reports.output', LONG);
+/** What user code may have put into it is made storable, or charged to its attempt. */
+function storableReport(report: Report): Report {
+  const { output, error, code } = report;
   const fault = output === '' ? null : outputFault(output);
-  const error = text(fields.error, 'reports.error', LONG);
+  if (fault === null && error === '' && code === '') return report;
   return {
-    claim: parseClaim(fields.claim, 'reports.claim'),
-    token: bytes(fields.token, 'reports.token', TOKEN_BYTES),
-    outcome: fault === null ? (OUTCOMES.get(fields.outcome) ?? refuse('reports.outcome', 'is not known')) : 'permanent',
+    ...report,
+    outcome: fault === null ? report.outcome : 'permanent',
     output: fault === null ? output : '',
-    error: fault ?? (error === '' ? error : storableText(error)),
-    startedAt: count(fields.startedAt, 'reports.startedAt'),
-    endedAt: count(fields.endedAt, 'reports.endedAt'),
-    code: storableCode(text(fields.code, 'reports.code', SHORT)),
-    retryAfterMs: count(fields.retryAfterMs, 'reports.retryAfterMs'),
-    memoryBytes: count(fields.memoryBytes, 'reports.memoryBytes'),
+    error: fault ?? storableText(error),
+    code: storableCode(code),
   };
 }
+
+const parseReport = (reader: WireReader): Report => storableReport(readReport(reader));
 
 function parseRefusal(value: unknown): Refusal {
   const fields = record(value, 'refusals');
@@ -215,12 +209,12 @@ function parseRefusal(value: unknown): Refusal {
  * Bytes are counted through before they are decoded, since decoding a list of a million items is what takes long (I68).
  */
 export function parseWorkerMessage(input: unknown, mostItems = MOST_HELD): WorkerMessage {
-  const fields = record(Buffer.isBuffer(input) ? decode(input, mostItems) : input, 'message');
-  requireFormat(fields.format);
+  requireFew(input, mostItems);
+  const { fields, list } = readMessage(input, HOT_OF_WORKER, decodeWorkerMessage);
   return {
     hello: optional(fields.hello, 'hello', parseHello),
     heartbeat: optional(fields.heartbeat, 'heartbeat', parseHeartbeat),
-    reports: each(fields.reports, 'reports', parseReport, MOST_ITEMS),
+    reports: list(REPORTS, 'reports', parseReport, MOST_ITEMS),
     refusals: each(fields.refusals, 'refusals', parseRefusal, MOST_ITEMS),
     holdings: optional(fields.holdings, 'holdings', parseHoldings),
     draining: fields.draining === true,
@@ -231,16 +225,42 @@ export function parseWorkerMessage(input: unknown, mostItems = MOST_HELD): Worke
   };
 }
 
+const HOT_OF_WORKER: ReadonlySet<number> = new Set([REPORTS]);
+const HOT_OF_GATEWAY: ReadonlySet<number> = new Set([ASSIGNMENTS, ANSWERS]);
+
+interface ReadParts {
+  readonly fields: Fields;
+  /** The items of a list that is read by hand. */
+  readonly list: <T>(tag: number, path: string, read: (reader: WireReader) => T, most?: number) => T[];
+}
+
+/** The format is looked at first, and the long lists last. */
+function readMessage(input: unknown, hot: ReadonlySet<number>, decoder: (bytes: Buffer) => unknown): ReadParts {
+  const bytes = Buffer.isBuffer(input) ? input : NO_BYTES;
+  const { rest, spans } = splitMessage(bytes, hot);
+  const fields = record(Buffer.isBuffer(input) ? decode(rest, decoder) : input, 'message');
+  requireFormat(fields.format);
+  return {
+    fields,
+    list: (tag, path, read, most = Number.POSITIVE_INFINITY) => readSpans(bytes, { spans, tag, most, path }, read),
+  };
+}
+
 /** Bytes that are no message are a mistake of the sender, not of ours. */
-function decode(bytes: Buffer, mostItems: number): unknown {
-  const items = countItems(bytes, mostItems);
-  if (items === 'too many') refuse('message', `has more than ${mostItems} items`);
+function decode(bytes: Buffer, decoder: (bytes: Buffer) => unknown): unknown {
   try {
-    if (items === 'fits') return decodeWorkerMessage(bytes);
+    return decoder(bytes);
   } catch {
-    // Refused below: why a decoder stumbles helps nobody.
+    // Why a decoder stumbles helps nobody.
+    return refuseBytes();
   }
-  return refuse('message', 'is not a message of signalbox.worker.v1');
+}
+
+function requireFew(input: unknown, mostItems: number): void {
+  if (!Buffer.isBuffer(input)) return;
+  const items = countItems(input, mostItems);
+  if (items === 'too many') refuse('message', `has more than ${mostItems} items`);
+  if (items === 'malformed') refuseBytes();
 }
 
 function parseWelcome(fields: Fields): Welcome {
@@ -260,88 +280,21 @@ function parseWelcome(fields: Fields): Welcome {
   };
 }
 
-function parseUpstream(value: unknown): UpstreamOutput {
-  const fields = record(value, 'assignments.upstream');
-  return {
-    taskName: filledText(fields.taskName, 'assignments.upstream.taskName', SHORT),
-    output: text(fields.output, 'assignments.upstream.output', LONG),
-  };
-}
-
-function parseMapPlace(value: unknown): MapPlace {
-  const fields = record(value, 'assignments.map');
-  return {
-    group: filledText(fields.group, 'assignments.map.group', SHORT),
-    index: count(fields.index, 'assignments.map.index'),
-    item: filledText(fields.item, 'assignments.map.item', LONG),
-  };
-}
-
-function parseOutputRef(value: unknown): OutputRef {
-  const fields = record(value, 'assignments.references');
-  return {
-    taskName: filledText(fields.taskName, 'assignments.references.taskName', SHORT),
-    id: filledText(fields.id, 'assignments.references.id', LONG),
-    bytes: count(fields.bytes, 'assignments.references.bytes'),
-  };
-}
-
-const parseName = (name: unknown, path: string): string => filledText(name, path, SHORT);
-
-function parseAssignment(value: unknown): Assignment {
-  const fields = record(value, 'assignments');
-  return {
-    claim: parseClaim(fields.claim, 'assignments.claim'),
-    token: bytes(fields.token, 'assignments.token', TOKEN_BYTES),
-    epoch: count(fields.epoch, 'assignments.epoch'),
-    tenant: text(fields.tenant, 'assignments.tenant', SHORT),
-    dag: text(fields.dag, 'assignments.dag', SHORT),
-    version: count(fields.version, 'assignments.version'),
-    run: text(fields.run, 'assignments.run', SHORT),
-    taskName: text(fields.taskName, 'assignments.taskName', SHORT),
-    handler: text(fields.handler, 'assignments.handler', SHORT),
-    work: text(fields.work, 'assignments.work', LONG),
-    bundle: text(fields.bundle, 'assignments.bundle', SHORT),
-    files: text(fields.files, 'assignments.files', SHORT),
-    queue: text(fields.queue, 'assignments.queue', SHORT),
-    timeoutMs: count(fields.timeoutMs, 'assignments.timeoutMs'),
-    effectKey: text(fields.effectKey, 'assignments.effectKey', SHORT),
-    params: text(fields.params, 'assignments.params', LONG),
-    upstream: each(fields.upstream, 'assignments.upstream', parseUpstream),
-    failedUpstream: each(fields.failedUpstream, 'assignments.failedUpstream', parseName),
-    missingUpstream: each(fields.missingUpstream, 'assignments.missingUpstream', parseName),
-    map: each(fields.map, 'assignments.map', parseMapPlace),
-    checkpoint: text(fields.checkpoint, 'assignments.checkpoint', LONG),
-    memoryBytes: count(fields.memoryBytes, 'assignments.memoryBytes'),
-    softTimeoutMs: count(fields.softTimeoutMs, 'assignments.softTimeoutMs'),
-    stuckMs: count(fields.stuckMs, 'assignments.stuckMs'),
-    references: each(fields.references, 'assignments.references', parseOutputRef),
-    runInfo: text(fields.runInfo, 'assignments.runInfo', LONG),
-  };
-}
-
 function parseKill(value: unknown): Kill {
   const fields = record(value, 'kills');
   const reason = KILL_REASONS.find((known) => known === fields.reason) ?? refuse('kills.reason', 'is not known');
   return { claim: parseClaim(fields.claim, 'kills.claim'), reason, graceMs: count(fields.graceMs, 'kills.graceMs') };
 }
 
-function parseAnswer(value: unknown): ReportAnswer {
-  const fields = record(value, 'answers');
-  const verdict = VERDICTS.get(fields.verdict) ?? refuse('answers.verdict', 'is not known');
-  return { claim: parseClaim(fields.claim, 'answers.claim'), verdict };
-}
-
 /** What a gateway says, for its worker. Throws UNKNOWN_FORMAT or BAD_REQUEST. */
 export function parseGatewayMessage(input: unknown): GatewayMessage {
-  const fields = record(input, 'message');
-  requireFormat(fields.format);
+  const { fields, list } = readMessage(input, HOT_OF_GATEWAY, decodeGatewayMessage);
   return {
     welcome: optional(fields.welcome, 'welcome', parseWelcome),
     heartbeatAnswered: count(fields.heartbeatAnswered, 'heartbeatAnswered'),
-    assignments: each(fields.assignments, 'assignments', parseAssignment),
+    assignments: list(ASSIGNMENTS, 'assignments', readAssignment),
     kills: each(fields.kills, 'kills', parseKill),
-    answers: each(fields.answers, 'answers', parseAnswer),
+    answers: list(ANSWERS, 'answers', readAnswer),
     epochs: each(fields.epochs, 'epochs', parseShardEpoch),
     drain: fields.drain === true,
     requestAnswers: each(fields.requestAnswers, 'askAnswers', parseAttemptRequestAnswer),

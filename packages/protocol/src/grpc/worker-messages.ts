@@ -41,6 +41,10 @@ export interface Report {
   readonly retryAfterMs: number;
   /** What the next attempt would need; 0 when nobody said. */
   readonly memoryBytes: number;
+  /** Processor time that it used, in microseconds, at least 1 if it was measured; 0 when it was not. */
+  readonly cpuMicros: number;
+  /** The most memory that it had at a time; 0 when it was not measured. */
+  readonly peakBytes: number;
 }
 
 export interface Refusal {
@@ -63,6 +67,8 @@ export interface Hello {
   /** One for each of `holds`, in their order. */
   readonly holdTokens: readonly Buffer[];
   readonly draining: boolean;
+  /** Of the worker's package. Workers of older versions do not send it. */
+  readonly version?: string;
 }
 
 export interface Heartbeat {

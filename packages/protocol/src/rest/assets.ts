@@ -4,7 +4,10 @@ import { assetNameSchema } from './asset-fields.ts';
 import { pageQuerySchema } from './common.ts';
 import { runIdSchema } from './runs.ts';
 
-export const listAssetsSchema = pageQuerySchema.extend({ cursor: assetNameSchema.optional() });
+export const listAssetsSchema = pageQuerySchema.extend({
+  cursor: assetNameSchema.optional(),
+  q: z.string().max(200).optional().describe('Only assets with this in their names, in upper or lower case.'),
+});
 export type ListAssets = z.input<typeof listAssetsSchema>;
 
 export const assetViewSchema = z.object({

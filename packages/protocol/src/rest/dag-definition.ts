@@ -6,6 +6,7 @@ import { assetTaskFields } from './asset-fields.ts';
 import { breakerFields, poisonFields } from './breaker-fields.ts';
 import { closingDagFields, closingTaskFields } from './closing.ts';
 import { durationSchema, nameSchema, prioritySchema, retryRunDelaySchema } from './common.ts';
+import { dagConcurrencySchema } from './concurrency-fields.ts';
 import { expectFields } from './expect-fields.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
@@ -14,10 +15,10 @@ import { retriesSchema } from './retries.ts';
 import { checkSchedule, type ScheduleInput, scheduleObject, scheduleSchema } from './schedule-fields.ts';
 import { MAX_DEFINED_SCHEDULES, scheduleNameFields } from './schedule-policy-fields.ts';
 import { speculateFields } from './speculate-fields.ts';
-import { limitFields } from './task-limits.ts';
+import { limitFields, rateSchema } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
 import { triggersSchema } from './triggers.ts';
-import { concurrencySchema, workFields } from './work.ts';
+import { workFields } from './work.ts';
 
 export { TRIGGER_RULES, type TriggerRule } from './trigger-rules.ts';
 
@@ -32,6 +33,10 @@ export const taskDefinitionSchema = z.strictObject({
   retries: retriesSchema.prefault({}),
   timeout: durationSchema.nullable().default(null),
   ...limitFields,
+  /** How many attempts of it may run at a time, over all runs of the dag. */
+  maxActive: z.int().min(1).max(1_000_000).optional(),
+  /** How many attempts of it may start per time, over all runs of the dag. */
+  rate: rateSchema.optional(),
   ...poisonFields,
   ...speculateFields,
   ...pastFields,
@@ -115,8 +120,12 @@ export const dagDefinitionSchema = z.strictObject({
   priority: prioritySchema.default('normal'),
   maxActiveRuns: limit,
   maxActiveTasks: limit,
-  /** Of its functions that say nothing about it themselves: see `concurrency` of a task. */
-  concurrency: concurrencySchema.optional(),
+  /** How many tasks of one run may run at a time. */
+  maxActiveTasksPerRun: z.int().min(1).max(1_000_000).optional(),
+  /** How many attempts of its tasks may start per time. */
+  rate: rateSchema.optional(),
+  /** See `concurrency-fields.ts`. */
+  concurrency: dagConcurrencySchema.optional(),
   schedule: scheduleSchema.nullable().default(null),
   /** Several, in place of `schedule`; see `read-schedules.ts`. */
   schedules: z.array(listedScheduleSchema).max(MAX_DEFINED_SCHEDULES).optional(),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { ASSET_WORDS } from './asset-fields.ts';
 import { BREAKER_WORDS } from './breaker-words.ts';
 import { CLOSING_WORDS } from './closing-words.ts';
+import { CONCURRENCY_WORDS } from './concurrency-fields.ts';
 import { dagDefinitionSchema } from './dag-definition.ts';
 import { EXPECT_WORDS } from './expect-fields.ts';
 import { PAST_WORDS } from './past-fields.ts';
@@ -170,6 +171,19 @@ const WORDS: Readonly<Record<string, Words>> = {
     description: 'Maximum number of attempts per failure class, within maxAttempts.',
     examples: [{ timeout: 2 }],
   },
+  'tasks[].maxActive': { description: 'Maximum number of running attempts of this task, over all runs of the dag.' },
+  'tasks[].rate': {
+    description: 'How many attempts of this task can start in any time of this length, over all runs of the dag.',
+    examples: [{ limit: 100, per: '1m' }],
+  },
+  'tasks[].rate.limit': { description: 'Maximum number of starts.' },
+  'tasks[].rate.per': { description: 'The time, from 1s to 7d.', examples: ['1m'] },
+  'tasks[].pool': {
+    description: 'Slots of a pool that it takes while it runs. Set pools with "signalbox limits set".',
+    examples: [{ name: 'database', slots: 2 }],
+  },
+  'tasks[].pool.name': { description: 'Name of the pool. Until it is set, the task waits.', examples: ['database'] },
+  'tasks[].pool.slots': { description: 'How many slots it takes. Default: 1.' },
   'tasks[].queueTimeout': {
     description: 'How long it can be ready without a worker. Then it fails.',
     examples: ['10m'],
@@ -261,8 +275,15 @@ const WORDS: Readonly<Record<string, Words>> = {
   'retryRun.delay': { description: 'Delay before it. Default: none.', examples: ['5m'] },
   priority: { description: 'Priority of its runs, unless a run is submitted with another.' },
   maxActiveRuns: { description: 'Maximum number of active runs. Further runs wait.' },
-  concurrency: { description: 'Default for all functions of the dag: see concurrency of a task.', examples: [20] },
+  ...CONCURRENCY_WORDS,
   maxActiveTasks: { description: 'Maximum number of running tasks, over all runs of the dag.' },
+  rate: {
+    description: 'How many attempts of tasks of the dag can start in any time of this length.',
+    examples: [{ limit: 100, per: '1m' }],
+  },
+  'rate.limit': { description: 'Maximum number of starts.' },
+  'rate.per': { description: 'The time, from 1s to 7d.', examples: ['1m'] },
+  maxActiveTasksPerRun: { description: 'Maximum number of running tasks of one run.' },
 };
 
 type Schema = Record<string, unknown> & {

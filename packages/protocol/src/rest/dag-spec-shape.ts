@@ -6,6 +6,7 @@ import type { ParamsSchema } from '../params/params-schema.ts';
 import type { BreakerShape, PoisonShape } from './breaker-fields.ts';
 import type { HookEvent } from './closing.ts';
 import type { Priority } from './common.ts';
+import type { ConcurrencyShape } from './concurrency-fields.ts';
 import type { FailurePolicy, TriggerRule } from './dag-definition.ts';
 import type { ExpectShape } from './read-expect.ts';
 import type { ConditionShape } from './read-graph.ts';
@@ -15,7 +16,7 @@ import type { Path } from './references.ts';
 import type { RetryPolicyShape } from './retries.ts';
 import type { ScheduleSpecShape } from './schedule-fields.ts';
 import type { SpeculateShape } from './speculate-fields.ts';
-import type { TaskLimitsShape } from './task-limits.ts';
+import type { RateShape, TaskLimitsShape } from './task-limits.ts';
 import type { ChildWork, WorkShape } from './work.ts';
 
 export interface TaskSpecShape extends TaskLimitsShape {
@@ -49,6 +50,8 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly timeoutMs: number | null;
   readonly poison?: PoisonShape;
   readonly speculate?: SpeculateShape;
+  readonly maxActive?: number;
+  readonly rate?: RateShape;
   readonly past?: 'task' | 'downstream';
   /** Assets that are fresh once it has succeeded. */
   readonly produces?: readonly string[];
@@ -59,6 +62,9 @@ export interface DagSpecShape {
   readonly priority: Priority;
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
+  readonly maxActiveTasksPerRun?: number;
+  readonly rate?: RateShape;
+  readonly concurrency?: ConcurrencyShape;
   readonly schedule: ScheduleSpecShape | null;
   readonly schedules?: readonly { readonly name: string; readonly spec: ScheduleSpecShape }[];
   readonly description?: string;

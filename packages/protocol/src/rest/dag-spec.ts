@@ -6,6 +6,7 @@ import { breakerSpec, poisonSpec } from './breaker-fields.ts';
 import { checkAssets } from './check-assets.ts';
 import { checkSpeculate } from './check-speculate.ts';
 import { problemsOf } from './common.ts';
+import { ofFunctions, readConcurrency } from './concurrency-fields.ts';
 import { dagDefinitionSchema, type ParsedDagDefinition } from './dag-definition.ts';
 import type { DagSpecShape, TaskSpecShape } from './dag-spec-shape.ts';
 import { Facts } from './facts.ts';
@@ -22,7 +23,7 @@ import { readTriggers, triggerList } from './read-triggers.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
 import { speculateSpec } from './speculate-fields.ts';
-import { checkLimits, checkTimes, limitSpec } from './task-limits.ts';
+import { checkLimits, checkTimes, limitSpec, rateSpec } from './task-limits.ts';
 import { unknownTask } from './unknown-task.ts';
 
 /** Numbers by name; a name that occurs twice is a problem, at its second place. */
@@ -99,7 +100,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   refuseIf(problems, dag); // What follows asks where tasks are, which must be clear by now.
   const conditions = readConditions(tasks, { numbers, groups, facts, onFailure: definition.onFailure }, problems);
   const needs = tasks.map((task, no) => resolveNeeds(task, no, numbers, conditions.looksAt.get(no), problems));
-  const ofDag = { hasBundle: definition.bundle !== undefined, concurrency: definition.concurrency };
+  const ofDag = { hasBundle: definition.bundle !== undefined, concurrency: ofFunctions(definition.concurrency) };
   const works = tasks.map((task, no) => readWork(task, { taskNo: no, ...ofDag, numbers, groups }, problems));
   const params = readParamsSchema(definition, problems);
   const triggers = readTriggers(definition.on, params.paramsSchema, problems);
@@ -110,6 +111,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   checkLimits(tasks, problems);
   checkSpeculate(tasks, groups, problems);
   const past = readPast(definition, problems);
+  const concurrency = readConcurrency(definition.concurrency, problems);
   checkTimes(definition, '', problems);
   refuseIf(problems, dag);
 
@@ -137,6 +139,8 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...groups.fieldsOf(no),
     ...(task.adds === true ? { adds: true as const } : {}),
     ...limitSpec(task),
+    ...(task.maxActive === undefined ? {} : { maxActive: task.maxActive }),
+    ...rateSpec(task.rate),
     ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
     ...speculateSpec(task),
     ...(past[no] === undefined ? {} : { past: past[no] }),
@@ -147,6 +151,9 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     priority: definition.priority,
     maxActiveRuns: definition.maxActiveRuns,
     maxActiveTasks: definition.maxActiveTasks,
+    ...(definition.maxActiveTasksPerRun === undefined ? {} : { maxActiveTasksPerRun: definition.maxActiveTasksPerRun }),
+    ...rateSpec(definition.rate),
+    ...concurrency,
     ...schedules,
     ...(definition.description === undefined ? {} : { description: definition.description }),
     ...(definition.tags === undefined || definition.tags.length === 0 ? {} : { tags: definition.tags }),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { breakerViewSchema } from './breaker-view.ts';
 import { nameSchema, pageQuerySchema, prioritySchema } from './common.ts';
+import { concurrencyViewSchema } from './concurrency-fields.ts';
 import { FAILURE_POLICIES, ownerSchema, TRIGGER_RULES, tagSchema } from './dag-definition.ts';
 import { MAP_MODES } from './groups.ts';
 import { runIdSchema, runOutcomeSchema, runStateSchema, taskRoleSchema } from './runs.ts';
@@ -72,6 +73,12 @@ export const dagViewSchema = z.object({
   priority: prioritySchema,
   maxActiveRuns: z.int().nullable(),
   maxActiveTasks: z.int().nullable(),
+  /** Of one run; absent where there is none. */
+  maxActiveTasksPerRun: z.int().optional(),
+  /** How many attempts of its tasks may start per time. */
+  rate: z.object({ limit: z.int(), perMs: z.int() }).optional(),
+  /** Of active runs with the same key; absent where there is none. */
+  concurrency: concurrencyViewSchema.optional(),
   taskCount: z.int(),
   /** The one of its schedules that fires next; the first one when none will. */
   schedule: scheduleViewSchema.nullable(),
@@ -141,6 +148,12 @@ export const taskSpecViewSchema = z.object({
     memoryBytes: z.int().optional(),
     /** After it ran out of memory, the next attempt gets so many times as much, up to a maximum. */
     onResource: z.object({ factor: z.number(), maxBytes: z.int() }).optional(),
+    /** How many attempts of it may run at a time, over all runs. */
+    maxActive: z.int().optional(),
+    /** How many attempts of it may start per time, over all runs. */
+    rate: z.object({ limit: z.int(), perMs: z.int() }).optional(),
+    /** Slots of a pool that it takes while it runs. */
+    pool: z.object({ name: z.string(), slots: z.int() }).optional(),
     queueTimeoutMs: z.int().optional(),
     stuckMs: z.int().optional(),
     totalTimeoutMs: z.int().optional(),
@@ -262,6 +275,12 @@ export const versionViewSchema = versionSummarySchema.extend({
   priority: prioritySchema,
   maxActiveRuns: z.int().nullable(),
   maxActiveTasks: z.int().nullable(),
+  /** Of one run; absent where there is none. */
+  maxActiveTasksPerRun: z.int().optional(),
+  /** How many attempts of its tasks may start per time. */
+  rate: z.object({ limit: z.int(), perMs: z.int() }).optional(),
+  /** Of active runs with the same key; absent where there is none. */
+  concurrency: concurrencyViewSchema.optional(),
   schedule: scheduleSettingsSchema.nullable(),
   description: z.string().nullable(),
   tags: z.array(z.string()),

@@ -10,6 +10,8 @@ const DAY_MS = 86_400_000;
 export const MISSING_EVENT = 'signalbox.event.missing';
 /** And of the event that tells of a new file in a watched folder. */
 export const FILE_EVENT = 'signalbox.file.created';
+/** Sent for each new object under a prefix that servers watch. */
+export const OBJECT_EVENT = 'signalbox.object.created';
 
 const expectSchema = z.strictObject({
   /** Unique within the dag; the type unless told. */

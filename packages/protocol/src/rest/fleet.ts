@@ -11,6 +11,10 @@ export const workerViewSchema = z.object({
   slots: z.int(),
   running: z.int(),
   draining: z.boolean(),
+  /** It takes nothing new until it is thawed. */
+  cordoned: z.boolean().optional(),
+  /** Of its package; null for a worker that is too old to tell. */
+  version: z.string().nullable().default(null),
   /** Milliseconds since it was last heard. */
   silentMs: z.number(),
 });
@@ -45,12 +49,40 @@ export const queueViewSchema = z.object({
   name: z.string(),
   /** Tasks that are ready and wait for a slot, a limit or a breaker. */
   waiting: z.int(),
+  /** Those of them that a limit or a freeze holds back: another worker would not start them. */
+  held: z.int(),
+  /** Tasks of this queue that run. */
+  running: z.int(),
   /** Workers that serve it and take new tasks. Their slots may serve other queues too. */
   workers: z.int(),
   slots: z.int(),
-  running: z.int(),
+  /** Age of the oldest run with a task that waits; null when nothing does. */
+  oldestMs: z.int().nullable(),
+  /** How many tasks were started in the last minute. */
+  startsPerMinute: z.number(),
+  /** When what waits will have started at that rate; null when nothing was started in the last minute. */
+  drainMs: z.int().nullable(),
+  /** How many workers of the present size what waits and runs would fill; null while no worker serves it. */
+  wantedWorkers: z.int().nullable(),
 });
 export type QueueView = z.infer<typeof queueViewSchema>;
+
+export const scaleInSchema = z.strictObject({
+  to: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .describe('How many workers of the queue stay. The least busy of the others are drained.'),
+});
+export type ScaleIn = z.infer<typeof scaleInSchema>;
+
+/** `workers` serve the queue and stay; `drained` finish what they run and leave. */
+export const scaledInSchema = z.object({
+  queue: z.string(),
+  workers: z.int(),
+  drained: z.array(z.object({ id: z.string(), name: z.string(), running: z.int() })),
+});
+export type ScaledIn = z.infer<typeof scaledInSchema>;
 
 /** By name: those that a worker serves, and those in which something waits. `missing` are servers that gave no answer. */
 export const queuePageSchema = z.object({
@@ -82,6 +114,8 @@ export const nodeViewSchema = z.object({
   address: z.string(),
   /** Where services and logs go; empty when it takes none. */
   dataAddress: z.string(),
+  /** Of Signalbox; null for a server that is too old to tell. */
+  version: z.string().nullable().default(null),
   leaving: z.boolean(),
   /** How far the clock of its machine is ahead of the database's, in milliseconds; negative when it is behind. */
   clockAheadMs: z.number().nullable(),

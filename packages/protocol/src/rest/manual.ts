@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { MAX_NAMED_TASKS, MAX_OUTPUT_BYTES } from '../limits.ts';
 import { PRIORITIES } from '../words.ts';
-import { jsonFault } from './common.ts';
+import { jsonFault, nameSchema, prioritySchema } from './common.ts';
+import { tagSchema } from './dag-definition.ts';
 import { paramsSchema, runIdSchema, runOutcomeSchema, taskStateSchema } from './runs.ts';
 import { taskIdSchema } from './tasks.ts';
 
@@ -93,6 +94,90 @@ export const clearedRunsSchema = z.object({
   cursor: z.string().nullable(),
 });
 export type ClearedRuns = z.infer<typeof clearedRunsSchema>;
+
+/** Which runs something is done to: those that have not ended, newest first, in pages. */
+const runFilter = {
+  dag: nameSchema.optional().describe('Only runs of this dag.'),
+  tag: tagSchema.optional().describe('Only runs of dags with this tag.'),
+  state: z.enum(['queued', 'open']).optional().describe('Only runs that wait, or that are active. Default: both.'),
+  priority: prioritySchema.optional().describe('Only runs with this priority.'),
+  concurrencyKey: z.string().optional().describe('Only runs with this key.'),
+  since: z.iso.datetime().optional().describe('Only runs created at or after this time.'),
+  until: z.iso.datetime().optional().describe('Only runs created before this time.'),
+  cursor: z.string().optional(),
+  limit: z.int().min(1).max(100).optional().describe('Maximum number of runs that are looked at. Default: 100.'),
+};
+const runFilterSchema = z.strictObject(runFilter);
+export type RunFilter = z.infer<typeof runFilterSchema>;
+
+const isNarrow = ({ dag, tag }: { dag?: unknown; tag?: unknown }) => dag !== undefined || tag !== undefined;
+const narrow = (what: string) => ({ path: ['dag'], message: `must be given, or tag: which runs are to ${what}?` });
+
+export const cancelRunsSchema = z
+  .strictObject({
+    ...runFilter,
+    force: z.boolean().optional().describe('Also end teardowns, undos and hooks, and do not wait for attempts.'),
+    graceMs: z
+      .int()
+      .min(0)
+      .max(3_600_000)
+      .optional()
+      .describe('How long running attempts have to stop. Default: 10 s.'),
+    dryRun: z.boolean().optional().describe('Only report which runs would be cancelled.'),
+  })
+  .refine(isNarrow, narrow('be cancelled'));
+export type CancelRuns = z.infer<typeof cancelRunsSchema>;
+
+/** A page of runs that fit the filter, each with what was done to it or why not. */
+export const cancelledRunsSchema = z.object({
+  dryRun: z.boolean(),
+  items: z.array(
+    z.object({
+      run: runIdSchema,
+      dag: z.string(),
+      /** Before it was cancelled. */
+      state: z.enum(['queued', 'open']),
+      refused: z.string().nullable(),
+    }),
+  ),
+  cursor: z.string().nullable(),
+});
+export type CancelledRuns = z.infer<typeof cancelledRunsSchema>;
+
+export const setPrioritySchema = z.strictObject({ priority: prioritySchema.describe('The new priority of the run.') });
+export type SetPriority = z.infer<typeof setPrioritySchema>;
+
+export const prioritySetSchema = z.object({
+  run: runIdSchema,
+  before: z.enum(PRIORITIES),
+  priority: z.enum(PRIORITIES),
+});
+export type PrioritySet = z.infer<typeof prioritySetSchema>;
+
+export const setPrioritiesSchema = z
+  .strictObject({
+    ...runFilter,
+    to: prioritySchema.describe('The new priority.'),
+    dryRun: z.boolean().optional().describe('Only report which runs would get another priority.'),
+  })
+  .refine(isNarrow, narrow('get another priority'));
+export type SetPriorities = z.infer<typeof setPrioritiesSchema>;
+
+/** A page of runs that fit the filter and have another priority, each with what was done to it or why not. */
+export const prioritiesSetSchema = z.object({
+  dryRun: z.boolean(),
+  items: z.array(
+    z.object({
+      run: runIdSchema,
+      dag: z.string(),
+      state: z.enum(['queued', 'open']),
+      before: z.enum(PRIORITIES),
+      refused: z.string().nullable(),
+    }),
+  ),
+  cursor: z.string().nullable(),
+});
+export type PrioritiesSet = z.infer<typeof prioritiesSetSchema>;
 
 export const pausedSchema = z.object({ run: runIdSchema, task: z.string().nullable(), paused: z.boolean() });
 export type Paused = z.infer<typeof pausedSchema>;

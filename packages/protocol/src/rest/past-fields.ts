@@ -19,6 +19,7 @@ interface Definition extends PastFields {
   readonly tasks: readonly (PastFields & { readonly teardown?: unknown })[];
   readonly schedule: { readonly ifRunning?: string | undefined } | null;
   readonly schedules?: readonly { readonly ifRunning?: string | undefined }[] | undefined;
+  readonly concurrency?: number | { readonly onFull: string } | undefined;
 }
 
 /** By task: what it waits for, if anything. Contradictions become problems. */
@@ -34,7 +35,10 @@ export function readPast(definition: Definition, problems: Problem[]): readonly 
     checkFields(task, path, problems);
     return howOf(isOwn ? task : definition);
   });
-  if (past.some((how) => how !== undefined)) checkSchedules(definition, problems);
+  if (past.some((how) => how !== undefined)) {
+    checkSchedules(definition, problems);
+    checkConcurrency(definition, problems);
+  }
   return past;
 }
 
@@ -56,6 +60,14 @@ function checkSchedules({ schedule, schedules = [] }: Definition, problems: Prob
   schedules.forEach(({ ifRunning }, no) => {
     if (ifRunning === 'cancel_running') problems.push({ path: `schedules[${no}].ifRunning`, message });
   });
+}
+
+function checkConcurrency({ concurrency }: Definition, problems: Problem[]): void {
+  if (concurrency === undefined || typeof concurrency === 'number') return;
+  const { onFull } = concurrency;
+  if (onFull !== 'cancel_running' && onFull !== 'cancel_new') return;
+  const message = `${onFull} cancels runs that tasks with dependsOnPast wait for, so they would wait for ever. Use queue or skip`;
+  problems.push({ path: 'concurrency.onFull', message });
 }
 
 /** What editors show of it. */

@@ -2,6 +2,7 @@
 import type { Problem } from '../errors.ts';
 import { DEFAULT_ADDED_TASKS, MAX_TASKS } from '../limits.ts';
 import { poisonSpec } from './breaker-fields.ts';
+import { ofFunctions } from './concurrency-fields.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { TaskSpecShape } from './dag-spec-shape.ts';
 import type { ReadGroups } from './read-groups.ts';
@@ -48,7 +49,8 @@ export function readAdding(definition: ParsedDagDefinition, known: Known, proble
     if (template.adds === true) checkWork(template, path, problems);
     const { bundle, concurrency } = definition;
     // It is in no map, as no task of this number is.
-    const around = { taskNo: tasks.length, path, hasBundle: bundle !== undefined, concurrency, ...known };
+    const ofDag = { hasBundle: bundle !== undefined, concurrency: ofFunctions(concurrency) };
+    const around = { taskNo: tasks.length, path, ...ofDag, ...known };
     const work = readWork(template, around, problems);
     return {
       name: template.name,

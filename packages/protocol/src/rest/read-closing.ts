@@ -7,6 +7,7 @@ import { MAX_TASKS } from '../limits.ts';
 import { HOOK_EVENTS } from '../words.ts';
 import type { HookEvent, Hooks, SideTask } from './closing.ts';
 import { behind, withScopes } from './closing-scope.ts';
+import { ofFunctions } from './concurrency-fields.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { TaskSpecShape } from './dag-spec-shape.ts';
 import { findCycle } from './find-cycle.ts';
@@ -232,7 +233,8 @@ function sideTask(
     else problems.push({ path: `${path}.${place}`, message: `does not see the output of ${task}${sight}` });
   }
   const { bundle, concurrency } = definition;
-  const around = { taskNo: of ?? 0, path, hasBundle: bundle !== undefined, concurrency, numbers, groups };
+  const ofDag = { hasBundle: bundle !== undefined, concurrency: ofFunctions(concurrency) };
+  const around = { taskNo: of ?? 0, path, ...ofDag, numbers, groups };
   const { handler, work, runInfo } = readWork(side, around, problems);
   const inputs = { ...given, ...work?.inputs };
   return {

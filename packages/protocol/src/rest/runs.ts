@@ -119,6 +119,10 @@ export const attemptViewSchema = z.object({
   error: z.string().nullable(),
   /** It began beside another attempt that took far longer than its siblings; that of the two which succeeded counts. */
   speculative: z.boolean(),
+  /** Processor time that it used; null when it was not measured. */
+  cpuMs: z.int().nullable(),
+  /** The most memory that it had at a time; null when it was not measured. */
+  peakMemoryBytes: z.int().nullable(),
   /** Only for a task that runs another dag. */
   child: childViewSchema.nullable(),
 });
@@ -234,6 +238,8 @@ export const runSummarySchema = z.object({
     )
     .readonly()
     .optional(),
+  /** Its key, where its dag limits its runs by key; absent otherwise. */
+  concurrencyKey: z.string().optional(),
   /** The backfill that made it. */
   backfill: z.string().nullable(),
   createdAt: instant,

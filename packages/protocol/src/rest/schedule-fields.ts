@@ -105,7 +105,8 @@ export const newScheduleSchema = newScheduleObject.superRefine(checkSchedule) as
 >;
 
 /** A delay becomes the instant that it ends at, counted from when the request is served. */
-export function resolveAfter({ after, ...schedule }: ParsedNewSchedule, nowMs: number): ParsedSchedule {
+export function resolveAfter(schedule: ParsedNewSchedule, nowMs: number): ParsedSchedule {
+  const { after } = schedule;
   return after === undefined ? schedule : { ...schedule, at: nowMs + after };
 }
 
@@ -169,32 +170,32 @@ export interface ScheduleSpecShape extends TimetableSpecShape, RequiresShape {
   readonly priority?: Priority;
 }
 
-/** `params`: JSON text. */
+/** `params`: JSON text. Written out field by field: an import of many thousands spent a third of its time in copies of copies. */
 export function toScheduleSpec(schedule: ParsedSchedule, params: string | null = null): ScheduleSpecShape {
-  const { cron, every, anchor, phase, at, start, end, limit, calendar, jitter, ...rest } = schedule;
-  const { missedMaxAge, startWithin, ifRunning, runNow, params: _params, priority, ...others } = rest;
-  const { requires, unmet, wait, retry, ...common } = others;
-  return {
-    ...common,
-    ...(missedMaxAge === undefined ? {} : { missedMaxAgeMs: missedMaxAge }),
-    ...(startWithin === undefined ? {} : { startWithinMs: startWithin }),
-    ...(ifRunning === undefined || ifRunning === 'allow' ? {} : { ifRunning }),
-    ...(runNow === true ? { runNow } : {}),
-    ...(params === null ? {} : { params }),
-    ...(priority === undefined ? {} : { priority }),
-    ...requiresSpec({ requires, unmet, wait, retry }),
-    ...(cron === undefined ? {} : { cron }),
-    ...(every === undefined ? {} : { everyMs: every }),
-    ...(anchor === undefined ? {} : { anchor }),
-    ...(phase === undefined ? {} : { phaseMs: phase }),
-    ...(at === undefined ? {} : { at: [at].flat() }),
-    ...(start === undefined ? {} : { start }),
-    ...(end === undefined ? {} : { end }),
-    ...(limit === undefined ? {} : { limit }),
-    ...(calendar === undefined ? {} : { calendar: calendarSpec(calendar, schedule.zone) }),
-    ...(jitter === undefined ? {} : { jitterMs: jitter }),
-  };
+  const { cron, every, anchor, phase, at, zone, gap, overlap, start, end, limit, calendar, jitter } = schedule;
+  const { missed, missedLimit, missedMaxAge, startWithin, ifRunning, runNow, priority } = schedule;
+  const spec: Writable<ScheduleSpecShape> = { zone, gap, overlap, missed, missedLimit };
+  if (missedMaxAge !== undefined) spec.missedMaxAgeMs = missedMaxAge;
+  if (startWithin !== undefined) spec.startWithinMs = startWithin;
+  if (ifRunning !== undefined && ifRunning !== 'allow') spec.ifRunning = ifRunning;
+  if (runNow === true) spec.runNow = runNow;
+  if (params !== null) spec.params = params;
+  if (priority !== undefined) spec.priority = priority;
+  if (schedule.requires !== undefined) Object.assign(spec, requiresSpec(schedule));
+  if (cron !== undefined) spec.cron = cron;
+  if (every !== undefined) spec.everyMs = every;
+  if (anchor !== undefined) spec.anchor = anchor;
+  if (phase !== undefined) spec.phaseMs = phase;
+  if (at !== undefined) spec.at = [at].flat();
+  if (start !== undefined) spec.start = start;
+  if (end !== undefined) spec.end = end;
+  if (limit !== undefined) spec.limit = limit;
+  if (calendar !== undefined) spec.calendar = calendarSpec(calendar, zone);
+  if (jitter !== undefined) spec.jitterMs = jitter;
+  return spec;
 }
+
+type Writable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
 
 function calendarSpec(
   { ical, icalDays, ...calendar }: z.output<typeof calendarSchema>,

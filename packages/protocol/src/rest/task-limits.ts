@@ -1,11 +1,12 @@
-/** What a task and its attempts may have: memory, and time. */
+/** What a task and its attempts may have: memory, time, and slots of a pool. */
 import { z } from 'zod';
 import type { Problem } from '../errors.ts';
-import { durationSchema } from './common.ts';
+import { durationSchema, nameSchema } from './common.ts';
 
 const UNIT_BYTES = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, kB: 1e3, MB: 1e6, GB: 1e9 } as const;
 const LEAST_BYTES = 2 ** 20;
 const MOST_BYTES = 2 ** 44;
+const MAX_TASK_SLOTS = 1_000;
 
 function bytesOf(text: string): number | null {
   const match = /^(\d{1,12}(?:\.\d{1,3})?)(KiB|MiB|GiB|kB|MB|GB)$/.exec(text);
@@ -22,11 +23,30 @@ const sizeSchema = z
     return z.NEVER;
   });
 
+/** So many attempts may start in any time of this length. */
+export const rateSchema = z.strictObject({
+  limit: z.int().min(1).max(1_000_000),
+  per: durationSchema.refine((ms) => ms >= LEAST_RATE_MS && ms <= MOST_RATE_MS, 'must be from 1s to 7d'),
+});
+const LEAST_RATE_MS = 1_000;
+const MOST_RATE_MS = 7 * 24 * 3_600_000;
+
+export interface RateShape {
+  readonly limit: number;
+  readonly perMs: number;
+}
+
+export function rateSpec(rate: z.output<typeof rateSchema> | undefined): { readonly rate?: RateShape } {
+  return rate === undefined ? {} : { rate: { limit: rate.limit, perMs: rate.per } };
+}
+
 export const limitFields = {
   /** Memory limit of one attempt. */
   memory: sizeSchema.optional(),
   /** After a resource failure the next attempt gets what it asked for, or this many times as much, up to `max`. */
   onResource: z.strictObject({ factor: z.number().min(1).max(100).default(2), max: sizeSchema }).optional(),
+  /** Slots of a pool that it takes while it runs. */
+  pool: z.strictObject({ name: nameSchema, slots: z.int().min(1).max(MAX_TASK_SLOTS).default(1) }).optional(),
   /** How long it may be ready without a worker taking it. */
   queueTimeout: durationSchema.optional(),
   /** How long one attempt can run without reporting progress. */
@@ -39,21 +59,28 @@ export const limitFields = {
 
 const limitSchema = z.object(limitFields);
 type TaskLimits = z.output<typeof limitSchema>;
-type TimedTask = TaskLimits & { readonly timeout: number | null };
+type TimedTask = TaskLimits & {
+  readonly timeout: number | null;
+  readonly dag?: unknown;
+  readonly maxActive?: number | undefined;
+  readonly rate?: unknown;
+};
 
 export interface TaskLimitsShape {
   readonly memoryBytes?: number;
   readonly onResource?: { readonly factor: number; readonly maxBytes: number };
+  readonly pool?: { readonly name: string; readonly slots: number };
   readonly queueTimeoutMs?: number;
   readonly stuckMs?: number;
   readonly totalTimeoutMs?: number;
   readonly softTimeoutMs?: number;
 }
 
-export function limitSpec({ memory, onResource, ...times }: TaskLimits): TaskLimitsShape {
+export function limitSpec({ memory, onResource, pool, ...times }: TaskLimits): TaskLimitsShape {
   return {
     ...(memory === undefined ? {} : { memoryBytes: memory }),
     ...(onResource === undefined ? {} : { onResource: { factor: onResource.factor, maxBytes: onResource.max } }),
+    ...(pool === undefined ? {} : { pool }),
     ...(times.queueTimeout === undefined ? {} : { queueTimeoutMs: times.queueTimeout }),
     ...(times.stuckAfter === undefined ? {} : { stuckMs: times.stuckAfter }),
     ...(times.totalTimeout === undefined ? {} : { totalTimeoutMs: times.totalTimeout }),
@@ -64,6 +91,14 @@ export function limitSpec({ memory, onResource, ...times }: TaskLimits): TaskLim
 export function checkLimits(tasks: readonly TimedTask[], problems: Problem[], list = 'tasks'): void {
   tasks.forEach((task, no) => {
     checkTimes(task, `${list}[${no}].`, problems);
+    // A task that runs another dag has no attempt that takes a slot.
+    for (const field of task.dag === undefined ? [] : (['pool', 'maxActive', 'rate'] as const)) {
+      if (task[field] === undefined) continue;
+      problems.push({
+        path: `${list}[${no}].${field}`,
+        message: 'is for tasks that run: set it on tasks of the other dag',
+      });
+    }
     const { memory, onResource } = task;
     if (onResource === undefined) return;
     const path = `${list}[${no}].onResource`;

@@ -51,6 +51,12 @@ export interface CommonOptions {
   /** For one attempt. */
   readonly timeout?: Duration;
   readonly retries?: NonNullable<TaskDefinition['retries']>;
+  /** How many attempts of it may run at a time, over all runs of the dag. */
+  readonly maxActive?: number;
+  /** How many attempts of it may start in any time of this length, over all runs of the dag: `{ limit: 100, per: '1m' }`. */
+  readonly rate?: { readonly limit: number; readonly per: Duration };
+  /** Slots of a pool that it takes while it runs, 1 unless told. Pools are set with `signalbox limits set`; tasks of many dags share them. */
+  readonly pool?: { readonly name: string; readonly slots?: number };
   /** How long it may be ready without a worker taking it; then it fails. */
   readonly queueTimeout?: Duration;
   /** How long one attempt may go without telling of progress. */

@@ -143,20 +143,30 @@ export class Edge {
     const host = this.#host();
     switch (ask.kind) {
       case 'workers': {
-        const seen = (await host?.listWorkers()) ?? { workers: [], waiting: [], missing: [] };
+        const seen = (await host?.listWorkers()) ?? { workers: [], missing: [] };
         const own = seen.workers.filter((worker) => worker.tenantId === ask.tenantId);
         const holds = new Map(own.map((worker) => [worker.workerId as string, worker.holds ?? []]));
-        const waiting = new Map(
-          seen.waiting.flatMap((one) => (one.tenantId === ask.tenantId ? [[one.queue as string, one.waiting]] : [])),
-        );
         const serving = seen.workers.filter((worker) => serves(worker, ask.tenantId)).map(servingWorker);
         const { missing } = seen;
-        return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), serving, holds, waiting, missing } };
+        return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), serving, holds, missing } };
+      }
+      case 'queues': {
+        const { queues, missing } = (await host?.listQueues()) ?? { queues: [], missing: [] };
+        const own = queues.filter(({ tenantId }) => tenantId === ask.tenantId);
+        return { kind: 'queues', no, seen: { queues: own, missing } };
       }
       case 'drain':
         return { kind: 'drained', no, isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId)) ?? false };
       case 'progress':
         return { kind: 'progress', no, told: (await host?.progressOf(ask.runId)) ?? [] };
+      case 'slots': {
+        const none = { holders: [], used: 0, waiting: 0, missing: [] };
+        return { kind: 'slots', no, seen: (await host?.slotsOf(ask.limit)) ?? none };
+      }
+      case 'blockers':
+        return { kind: 'blockers', no, seen: (await host?.blockersOf(ask.tenantId)) ?? { blockers: [], missing: [] } };
+      case 'wait':
+        return { kind: 'wait', no, seen: (await host?.waitOf(ask.task)) ?? { blockers: null, ahead: 0, missing: [] } };
       case 'metrics': {
         const metrics = { host: host?.metrics() ?? null, loop: this.#loop.seen(), clock: this.#clock() };
         return { kind: 'metrics', no, metrics };
@@ -205,6 +215,8 @@ function workerAnswer(worker: WorkerSeen): WorkerView {
     slots: worker.slots,
     running: worker.running,
     draining: worker.draining,
+    cordoned: worker.cordoned === true,
+    version: worker.version ?? null,
     silentMs: Math.round(worker.silentMs),
   };
 }
@@ -214,6 +226,6 @@ function serves({ tenantId, tenants = [tenantId] }: WorkerSeen, wanted: TenantId
   return tenants === null || tenants.includes(wanted);
 }
 
-function servingWorker({ queues, slots, running, draining }: WorkerSeen): ServingWorker {
-  return { queues: [...queues], slots, running, draining };
+function servingWorker({ queues, slots, running, draining, cordoned = false }: WorkerSeen): ServingWorker {
+  return { queues: [...queues], slots, running, draining, cordoned };
 }

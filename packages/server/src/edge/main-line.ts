@@ -3,10 +3,21 @@
  * open requests is limited (I68, I74).
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { Command, RunId, TenantId, WorkerId } from '@signalbox/engine';
+import type { Command, LimitName, RunId, TenantId, WaitingTask, WorkerId } from '@signalbox/engine';
 import type { ProgressSeen, Routed } from '@signalbox/host';
 import { type RetentionRun, SignalboxError } from '@signalbox/protocol';
-import type { EdgeAsks, FromEdge, MainAnswers, MainMetrics, Readiness, SeenWorkers } from './messages.ts';
+import type {
+  EdgeAsks,
+  FromEdge,
+  MainAnswers,
+  MainMetrics,
+  Readiness,
+  SeenBlockers,
+  SeenQueues,
+  SeenSlots,
+  SeenWait,
+  SeenWorkers,
+} from './messages.ts';
 
 const MOST_UNDER_WAY = 10_000;
 /** Runs that were submitted and not answered yet: what the main thread's queue takes, and what it is at. */
@@ -75,6 +86,13 @@ export class MainLine {
     throw noAnswer();
   }
 
+  /** Only those with tasks of the tenant, which are counted for it alone (I65). */
+  async queues(tenantId: TenantId, deadlineMs: number): Promise<SeenQueues> {
+    const answer = await this.#ask({ kind: 'queues', tenantId }, deadlineMs);
+    if (answer?.kind === 'queues') return answer.seen;
+    throw noAnswer();
+  }
+
   /** False when no server knows such a worker of the tenant. */
   async drain(worker: { tenantId: TenantId; workerId: WorkerId }, deadlineMs: number): Promise<boolean> {
     const answer = await this.#ask({ kind: 'drain', ...worker }, deadlineMs);
@@ -86,6 +104,27 @@ export class MainLine {
   async progress(runId: RunId): Promise<readonly ProgressSeen[]> {
     const answer = await this.#ask({ kind: 'progress', runId }, PROGRESS_MS);
     return answer?.kind === 'progress' ? answer.told : [];
+  }
+
+  /** Who has slots of a limit. */
+  async slots(limit: LimitName, deadlineMs: number): Promise<SeenSlots> {
+    const answer = await this.#ask({ kind: 'slots', limit }, deadlineMs);
+    if (answer?.kind === 'slots') return answer.seen;
+    throw noAnswer();
+  }
+
+  /** What holds back work of the tenant. */
+  async blockers(tenantId: TenantId, deadlineMs: number): Promise<SeenBlockers> {
+    const answer = await this.#ask({ kind: 'blockers', tenantId }, deadlineMs);
+    if (answer?.kind === 'blockers') return answer.seen;
+    throw noAnswer();
+  }
+
+  /** What a task waits for, as the matcher sees it. */
+  async wait(task: WaitingTask, deadlineMs: number): Promise<SeenWait> {
+    const answer = await this.#ask({ kind: 'wait', task }, deadlineMs);
+    if (answer?.kind === 'wait') return answer.seen;
+    throw noAnswer();
   }
 
   async metrics(deadlineMs: number): Promise<MainMetrics> {

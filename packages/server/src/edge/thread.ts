@@ -15,6 +15,7 @@ import { buildApp } from '../rest/app.ts';
 import { openServices } from '../services/door.ts';
 import { showSettingsOf } from '../settings/edge-settings.ts';
 import { SettingsBook } from '../settings/settings-book.ts';
+import { collectStartupGarbageSoon } from '../startup-garbage.ts';
 import { showZonesOf } from '../zones/edge-zones.ts';
 import { ZoneBook } from '../zones/zone-book.ts';
 import { dataAddressOf } from './data-address.ts';
@@ -41,6 +42,7 @@ const {
   trustedProxies,
   callbackAllow,
   watchFolders,
+  watchObjects,
   tls,
   logLevel,
   retention,
@@ -108,6 +110,7 @@ async function serve(): Promise<void> {
     rate,
     runRate,
     watchFolders,
+    watchObjects,
   });
   port.on('message', (message: ToEdge) => {
     if (message.kind === 'answers') main.take(message.answers);
@@ -128,6 +131,7 @@ async function serve(): Promise<void> {
   });
   step = 'http';
   closers.push(() => Promise.all([door.close(), app.close()]));
+  collectStartupGarbageSoon();
   await app.listen({ host: bind.host, port: bind.port });
   const address = app.server.address();
   const http = typeof address === 'object' && address !== null ? address.port : bind.port;

@@ -32,6 +32,27 @@ test.each([
   expect(describe(change as unknown as Change)).toMatchObject({ kind, taskNo: 3, details });
 });
 
+test.each([
+  ['pool/3/database', 'pool:database'],
+  ['queue/3/a/b', 'queue:a/b'],
+  ['tenant/7', 'tenant'],
+  ['cluster', 'cluster'],
+])('a limit is told as people write it: %s', (limit, shown) => {
+  const change = {
+    kind: 'LimitSet',
+    shard: 1,
+    tenantId: 3,
+    limit,
+    slots: 5,
+    no: 1,
+    sinceNo: 1,
+    actor: 'token:a',
+    at: 1,
+  };
+  const details = { limit: shown, slots: 5, actor: 'token:a' };
+  expect(describe(change as unknown as Change)).toMatchObject({ kind: 'limit.set', details });
+});
+
 test('each kind that is told names a run, a dag or a tenant', () => {
   for (const { kind, fields, event } of CHANGE_KINDS) {
     const isNamed = 'runId' in fields || ('shard' in fields && 'dagId' in fields) || 'tenantId' in fields;

@@ -17,7 +17,9 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Each is a server with its own memory, on the same database. */
-function watch(more: { readonly mostFiles?: number; readonly fails?: () => boolean } = {}): FolderWatch {
+function watch(
+  more: { readonly mostFiles?: number; readonly fails?: () => boolean; readonly now?: () => number } = {},
+): FolderWatch {
   return new FolderWatch({
     folder: { name: 'in', path: folder },
     queries: {
@@ -121,4 +123,30 @@ test('a folder with too many files is complained of once, and those within the l
   for (let i = 0; i < 3; i++) await one.runOnce();
   expect(paths()).toEqual(['a', 'b']);
   expect(complaints).toHaveLength(1);
+});
+
+test('a watch tells what it saw, what it sent last, and what is wrong until a look goes well', async () => {
+  let now = 1_000;
+  const one = watch({ mostFiles: 2, now: () => now });
+  expect(one.view).toEqual({ lookedAt: null, files: 0, lastFile: null, lastFileAt: null, problem: null });
+  await one.runOnce();
+  await put('a.csv');
+  await one.runOnce();
+  now = 2_000;
+  await one.runOnce();
+  expect(one.view).toEqual({ lookedAt: 2_000, files: 1, lastFile: 'a.csv', lastFileAt: 2_000, problem: null });
+  await put('b.csv');
+  await put('c.csv');
+  now = 3_000;
+  await one.runOnce();
+  expect(one.view).toMatchObject({ lookedAt: 3_000, files: 2, problem: expect.stringMatching(/more than 2 files/) });
+  await rm(join(folder, 'b.csv'));
+  await one.runOnce();
+  expect(one.view.problem).toBeNull();
+  await rename(folder, `${folder}-away`);
+  await one.look();
+  expect(one.view.problem).toMatch(/ENOENT/);
+  await rename(`${folder}-away`, folder);
+  await one.look();
+  expect(one.view.problem).toBeNull();
 });

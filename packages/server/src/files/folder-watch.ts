@@ -5,12 +5,24 @@
 import { type CloudEvent, FILE_EVENT } from '@signalbox/protocol';
 import type { Queries, WatchedFile } from '@signalbox/store';
 import { toIso } from '../iso-instants.ts';
+import { systemClock } from '../ports/clock.ts';
 import { scanFolder } from './scan-folder.ts';
 
 export interface WatchedFolder {
   /** In sources of events: `/signalbox/files/<name>`. */
   readonly name: string;
   readonly path: string;
+}
+
+/** What a watch has seen since the server started. */
+export interface FolderView {
+  readonly lookedAt: number | null;
+  /** In the folder at the last look. */
+  readonly files: number;
+  readonly lastFile: string | null;
+  readonly lastFileAt: number | null;
+  /** Why the last look saw not all of it. */
+  readonly problem: string | null;
 }
 
 export interface FolderWatchParts {
@@ -20,6 +32,7 @@ export interface FolderWatchParts {
   readonly complain: (what: string, details: object) => void;
   readonly lookMs?: number;
   readonly mostFiles?: number;
+  readonly now?: () => number;
 }
 
 const LOOK_MS = 2_000;
@@ -35,16 +48,21 @@ export class FolderWatch {
   #timer: NodeJS.Timeout | null = null;
   #round: Promise<void> = Promise.resolve();
   #isStopped = false;
-  #complaint = '';
+  #complaint: string | null = null;
+  #view: FolderView = { lookedAt: null, files: 0, lastFile: null, lastFileAt: null, problem: null };
 
   constructor(parts: FolderWatchParts) {
     this.#parts = parts;
   }
 
+  get view(): FolderView {
+    return this.#view;
+  }
+
   start(): void {
     if (this.#isStopped) return;
     this.#timer = setTimeout(() => {
-      this.#round = this.runOnce().catch((error: unknown) => this.#complainOnce(String(error)));
+      this.#round = this.look();
       void this.#round.then(() => this.start());
     }, this.#parts.lookMs ?? LOOK_MS);
     this.#timer.unref();
@@ -56,11 +74,14 @@ export class FolderWatch {
     await this.#round;
   }
 
+  /** As `runOnce`; what goes wrong is told. */
+  async look(): Promise<void> {
+    await this.runOnce().catch((error: unknown) => this.#tell(String(error)));
+  }
+
   async runOnce(): Promise<void> {
     const { folder, mostFiles = MOST_FILES } = this.#parts;
     const { files, isCut } = await scanFolder(folder.path, mostFiles);
-    if (isCut)
-      this.#complainOnce(`It has more than ${mostFiles} files: the others are not looked at. Remove what is done.`);
     const sent = await this.#known(files);
     const isStable = (file: WatchedFile) => isSame(this.#lastLook.get(file.path), file);
     for (const file of files) {
@@ -68,9 +89,14 @@ export class FolderWatch {
       if (isSame(sent.get(file.path), file) || !isStable(file)) continue;
       await this.#parts.send(fileEvent(folder, file));
       await this.#keep([file]);
+      this.#view = { ...this.#view, lastFile: file.path, lastFileAt: this.#now() };
     }
     this.#lastLook = new Map(files.map((file) => [file.path, file]));
     if (!isCut) await this.#forgetGone();
+    this.#view = { ...this.#view, lookedAt: this.#now(), files: files.length };
+    this.#tell(
+      isCut ? `It has more than ${mostFiles} files: the others are not looked at. Remove what is done.` : null,
+    );
   }
 
   async #known(files: readonly WatchedFile[]): Promise<Map<string, WatchedFile>> {
@@ -97,10 +123,16 @@ export class FolderWatch {
     for (const path of gone) this.#sent?.delete(path);
   }
 
+  #now(): number {
+    return this.#parts.now?.() ?? systemClock.wall();
+  }
+
   /** The same thing again and again is told once. */
-  #complainOnce(what: string): void {
+  #tell(what: string | null): void {
+    this.#view = { ...this.#view, problem: what };
     if (what === this.#complaint) return;
     this.#complaint = what;
+    if (what === null) return;
     const { folder, complain } = this.#parts;
     complain('A watched folder can not be looked at as a whole.', { folder: folder.name, path: folder.path, what });
   }
@@ -110,11 +142,14 @@ function isSame(a: WatchedFile | undefined, b: WatchedFile): boolean {
   return a !== undefined && a.modifiedAt === b.modifiedAt && a.size === b.size;
 }
 
-export function fileEvent({ name, path: folder }: WatchedFolder, { path, modifiedAt, size }: WatchedFile): CloudEvent {
+export const sourceOf = ({ name }: WatchedFolder): string => `/signalbox/files/${name}`;
+
+export function fileEvent(watched: WatchedFolder, { path, modifiedAt, size }: WatchedFile): CloudEvent {
+  const { name, path: folder } = watched;
   return {
     specversion: '1.0',
     id: `${path}@${modifiedAt}`,
-    source: `/signalbox/files/${name}`,
+    source: sourceOf(watched),
     type: FILE_EVENT,
     subject: path,
     time: toIso(modifiedAt),

@@ -11,6 +11,7 @@ import {
   type ShardNo,
   shardOfRun,
   type TaskNo,
+  type Usage,
 } from '@signalbox/engine';
 import type {
   Assignment,
@@ -130,6 +131,7 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
     slots: hello.slots,
     holds: hello.holds.map((claim, i) => ({ claim: claimFromWire(claim), token: hello.holdTokens[i]! })),
     draining: hello.draining,
+    ...(hello.version === undefined ? {} : { version: hello.version }),
   };
 }
 
@@ -144,6 +146,15 @@ export function reportFromWire({ claim, token, outcome, output, error, startedAt
     code: more.code === '' ? null : more.code,
     retryAfterMs: more.retryAfterMs === 0 ? null : more.retryAfterMs,
     memoryBytes: more.memoryBytes === 0 ? null : more.memoryBytes,
+    used: usedFromWire(more),
+  };
+}
+
+function usedFromWire({ cpuMicros, peakBytes }: Pick<Report, 'cpuMicros' | 'peakBytes'>): Usage | null {
+  if (cpuMicros === 0 && peakBytes === 0) return null;
+  return {
+    cpuMs: cpuMicros === 0 ? null : Math.round(cpuMicros / 1_000),
+    peakBytes: peakBytes === 0 ? null : peakBytes,
   };
 }
 

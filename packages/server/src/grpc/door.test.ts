@@ -141,6 +141,8 @@ const plainReport = {
   code: '',
   retryAfterMs: 0,
   memoryBytes: 0,
+  cpuMicros: 0,
+  peakBytes: 0,
 } as const;
 
 test('a report with a token that was made up is stale, whatever it claims (I20, I21)', async () => {

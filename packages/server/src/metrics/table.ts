@@ -64,6 +64,15 @@ const histogram = (name: string, help: string, samples: Metric['samples'], label
   type: 'histogram',
 });
 
+/** Of the shards of this server. At most 200 queues, the largest ones. */
+const ofQueues = (name: string, help: string, read: (queue: HostMetrics['queues'][number]) => number): Metric =>
+  gauge(
+    `queue_${name}`,
+    help,
+    ({ host }) => (host?.queues ?? []).map((queue) => ({ labels: { queue: queue.queue }, value: read(queue) })),
+    ['queue'],
+  );
+
 export const METRICS: readonly Metric[] = [
   gauge(
     'shards_owned',
@@ -89,6 +98,9 @@ export const METRICS: readonly Metric[] = [
     byWord('priority', (host) => host.readyTasks),
     ['priority'],
   ),
+  ofQueues('waiting_tasks', 'Tasks that can start, including those that a limit holds back.', ({ waiting }) => waiting),
+  ofQueues('held_tasks', 'Tasks that a limit or a freeze holds back.', ({ held }) => held),
+  ofQueues('running_tasks', 'Tasks that run on workers.', ({ running }) => running),
   gauge(
     'running_attempts',
     'Attempts that run on workers.',

@@ -27,7 +27,13 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 test('the beat rises while the main loop ticks, stands still when it does not, and outlives an outage (D5)', async () => {
   const nodeId = randomUUID() as NodeId;
   const beat = async () => (await store.observe()).nodes.find((node) => node.nodeId === nodeId)?.beat ?? 0;
-  await store.registerNode({ nodeId, peerAddress: 'here:1', gatewayAddress: 'here:1', dataAddress: '' });
+  await store.registerNode({
+    nodeId,
+    peerAddress: 'here:1',
+    gatewayAddress: 'here:1',
+    dataAddress: '',
+    version: '1.2.3',
+  });
   const renewer = new ThreadRenewer(
     { url, preparedStatements: true, logLevel: 'silent', windowGraceMs: 10_000 },
     () => undefined,

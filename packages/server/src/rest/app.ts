@@ -10,11 +10,13 @@ import type { MainLine } from '../edge/main-line.ts';
 import type { WatchedFolder } from '../files/folder-watch.ts';
 import type { Logger } from '../log.ts';
 import type { LogReader } from '../logs/log-reader.ts';
+import type { WatchedObjects } from '../objects/object-watch.ts';
 import { ParamsChecker } from '../params/params-checker.ts';
 import { systemClock } from '../ports/clock.ts';
 import { assetRoutes } from './assets.ts';
 import { auditRoutes } from './audit.ts';
 import { backfillRoutes } from './backfills.ts';
+import { blockerRoutes } from './blockers.ts';
 import { cutIfSlow, readJsonBodies } from './body.ts';
 import { breakerRoutes } from './breakers.ts';
 import { bundleRoutes } from './bundles.ts';
@@ -30,6 +32,7 @@ import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.
 import { eventRoutes } from './events.ts';
 import { expectationRoutes } from './expectations.ts';
 import { fleetRoutes } from './fleet.ts';
+import { freezeRoutes } from './freezes.ts';
 import { authenticate, type Doors, HostGuard, isStillValid } from './guards.ts';
 import { STRICT_HEADERS } from './headers.ts';
 import { healthRoutes } from './health.ts';
@@ -41,6 +44,7 @@ import { metricsRoutes } from './metrics.ts';
 import { OpenStreams } from './open-streams.ts';
 import { operationOf } from './operations/index.ts';
 import { pageRoutes } from './pages/index.ts';
+import { priorityRoutes } from './priorities.ts';
 import { queueRoutes } from './queues.ts';
 import { rerunRoutes } from './rerun.ts';
 import type { RestParts } from './rest-parts.ts';
@@ -51,13 +55,16 @@ import { scheduleRoutes } from './schedules.ts';
 import { sendMissedEvents } from './send-missed-events.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
+import { slotLimitRoutes } from './slot-limits.ts';
 import { statsRoutes } from './stats.ts';
 import { storageRoutes } from './storage.ts';
 import { submitRoutes } from './submit.ts';
+import { taskWhyRoutes } from './task-why.ts';
 import { taskRoutes } from './tasks.ts';
 import { tenantRoutes } from './tenants.ts';
 import { tokenRoutes } from './tokens.ts';
 import { watchFolders } from './watch-folders.ts';
+import { watchObjects } from './watch-objects.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { windowRoutes } from './windows.ts';
 import { zoneRoutes } from './zones.ts';
@@ -79,6 +86,7 @@ interface AppOptions {
   /** Runs that one caller may submit; null for as many as it likes. */
   readonly runRate: Rate | null;
   readonly watchFolders?: readonly WatchedFolder[];
+  readonly watchObjects?: WatchedObjects;
 }
 
 const BODY_BYTES = 1024 * 1024;
@@ -167,9 +175,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   delayRoutes(app, parts);
   statsRoutes(app, parts);
   taskRoutes(app, parts);
+  taskWhyRoutes(app, parts);
   handRoutes(app, parts);
   rerunRoutes(app, parts);
   cancelRoutes(app, parts);
+  priorityRoutes(app, parts);
   logRoutes(app, parts);
   deadLetterRoutes(app, parts);
   breakerRoutes(app, parts);
@@ -183,6 +193,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   callbackRoutes(app, parts);
   tokenRoutes(app, parts);
   jobRoutes(app, parts);
+  slotLimitRoutes(app, parts);
+  freezeRoutes(app, parts);
+  blockerRoutes(app, parts);
   tenantRoutes(app, parts);
   webhookRoutes(app, parts);
   loginRoutes(app, parts);
@@ -195,6 +208,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   expectationRoutes(app, parts);
   sendMissedEvents(app, parts);
   watchFolders(app, parts, options.watchFolders ?? []);
+  if (options.watchObjects !== undefined) watchObjects(app, parts, options.watchObjects);
   pageRoutes(app);
   return app;
 }

@@ -62,6 +62,7 @@ test('an asset is declared fresh by hand, listed before it ever was, and unknown
   const path = `/v1/assets/${encodeURIComponent('s3://lake/x')}`;
   expect((await rig.ask('GET', path)).body).toMatchObject({ name: 's3://lake/x', producedAt: null, count: 0 });
   expect(await rig.ask('GET', '/v1/assets/nobody')).toMatchObject({ status: 404, body: { code: 'ASSET_NOT_FOUND' } });
+  expect((await rig.ask('GET', '/v1/assets/no%20body')).body).toMatchObject({ problems: [{ path: 'asset' }] });
   const made = await rig.ask('POST', `${path}/materialize`, {});
   expect(made).toMatchObject({ status: 200, body: { count: 1, run: null, producedBy: 'token:admin' } });
   await eventually(async () => (await runsOf('watch')).length === 1);
@@ -79,6 +80,22 @@ test('a failed task produces nothing', async () => {
   await deploy(producer('broken', 'never', 'fail'), consumer('hopeful', { assets: { any: ['never'] } }));
   await run('broken');
   expect((await rig.ask('GET', '/v1/assets/never')).body).toMatchObject({ count: 0 });
+});
+
+test('assets are found by a part of their names, page by page', async () => {
+  for (const name of ['Pond/orders', 'pond/rates', 'pond/10_off'])
+    await rig.ask('POST', `/v1/assets/${encodeURIComponent(name)}/materialize`, {});
+  await deploy(consumer('fisher', { assets: { any: ['the-pond'] } }));
+  const found = async (query: string) => {
+    const { body } = await rig.ask('GET', `/v1/assets?${query}`);
+    return (body.items as unknown as { readonly name: string }[]).map(({ name }) => name);
+  };
+  expect((await found('q=POND')).sort()).toEqual(['Pond/orders', 'pond/10_off', 'pond/rates', 'the-pond']);
+  // Signs that patterns have are signs like others.
+  expect(await found('q=D_R')).toEqual([]);
+  const [first = ''] = await found('q=pond&limit=1');
+  expect(await found(`q=pond&limit=10&cursor=${encodeURIComponent(first)}`)).toHaveLength(3);
+  expect(await found('q=nowhere')).toEqual([]);
 });
 
 test.each([

@@ -10,6 +10,7 @@ import {
 } from '@signalbox/protocol';
 import type { AssetRow } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
 import { toIso } from '../iso-instants.ts';
 import { firstShard } from './dag-lookup.ts';
 import { answerOf, fromDatabase } from './errors.ts';
@@ -24,8 +25,8 @@ export function assetRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/assets', async (request) => {
     const { tenantId } = callerOf(request);
-    const { cursor, limit } = parseOr(listAssetsSchema, request.query, 'BAD_REQUEST');
-    const list = { after: cursor ?? '', limit };
+    const { cursor, limit, q } = parseOr(listAssetsSchema, request.query, 'BAD_REQUEST');
+    const list = { after: cursor ?? '', limit, part: q === '' ? undefined : q };
     const found = await fromDatabase(() => queries.listAssets(tenantId, list), request.log);
     const next = found.length < limit ? null : (found.at(-1)?.name ?? null);
     return { items: found.map(viewOf), cursor: next } satisfies AssetPage;
@@ -56,8 +57,10 @@ export function assetRoutes(app: FastifyInstance, parts: RestParts): void {
   }
 }
 
+const inPath = z.object({ asset: assetNameSchema });
+
 function nameOf({ params }: AssetRequest): string {
-  return parseOr(assetNameSchema, params.asset, 'BAD_REQUEST');
+  return parseOr(inPath, params, 'BAD_REQUEST').asset;
 }
 
 function viewOf({ name, at, run, dag, task, actor, count, consumers }: AssetRow): AssetView {

@@ -58,7 +58,7 @@ export function backfillRoutes(app: FastifyInstance, parts: RestParts): void {
         const { place, spec, windows, name } = await plan(request);
         await guardCritical(request, parts, { isCritical: spec.schedule.priority === 'critical', target: name });
         const { tenantId, actor } = callerOf(request);
-        const uid = key === null ? newUid(place) : uidOfKey(place, `${tenantId}/${place.dagId}/${key}`);
+        const uid = key === null ? newUid(place) : uidOfKey(place, `${tenantId}/${place.dagId}/${key}`, spec.fromAt);
         const { shard, dagId } = place;
         const what = { shard, dagId, tenantId, uid, spec, windowCount: windows.length, actor };
         const routed = await main.command({ kind: 'StartBackfill', ...what }, parts.leftMs(request));
@@ -161,7 +161,7 @@ export function backfillRoutes(app: FastifyInstance, parts: RestParts): void {
     const wanted = { after: null, limit: SCHEDULES_LIMIT, dagName: name };
     const schedules = await fromDatabase(() => queries.listSchedules(tenantId, wanted), request.log);
     const schedule = schedules.find((one) => one.name === asked.schedule);
-    if (schedule === undefined) throw new SignalboxError('SCHEDULE_NOT_FOUND', { dag: name, schedule: asked.schedule });
+    if (schedule === undefined) throw new SignalboxError('SCHEDULE_NOT_FOUND', { dag: name, reason: asked.schedule });
     const spec = specOf(asked, schedule, name);
     return { name, place, spec, windows: windowsIn(spec, schedule, name) };
   }
@@ -201,10 +201,13 @@ function newUid({ shard }: DagPlace): BackfillUid {
   return makeRunUid(shard, systemClock.wall(), randomBits(48), randomBits(26)) as string as BackfillUid;
 }
 
-/** The same key gives the same backfill, also if the first request was cut off after it had started one (I11). */
-function uidOfKey({ shard }: DagPlace, key: string): BackfillUid {
+/**
+ * The same key gives the same backfill, also if the first request was cut off after it had started one (I11). So the time in the id is
+ * the beginning of the range, which the requests with one key share, and not that of the request.
+ */
+function uidOfKey({ shard }: DagPlace, key: string, fromAt: Instant): BackfillUid {
   const bytes = createHash('sha256').update(key).digest();
-  return makeRunUid(shard, 0 as Instant, bytes.readUIntBE(0, 6), bytes.readUInt32BE(6) >>> 6) as string as BackfillUid;
+  return makeRunUid(shard, fromAt, bytes.readUIntBE(0, 6), bytes.readUInt32BE(6) >>> 6) as string as BackfillUid;
 }
 
 function idOf(request: BackfillRequest): BackfillUid {

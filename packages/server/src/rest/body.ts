@@ -1,4 +1,5 @@
 /** Bodies: JSON within a depth, parsed once. Sizes are the limit of each route. */
+import { Socket } from 'node:net';
 import { InexactJson, MAX_JSON_DEPTH, parseExactJson } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { answerBrokenRequest, badRequest } from './errors.ts';
@@ -32,6 +33,8 @@ export function readJsonBodies(app: FastifyInstance): void {
 
 /** A body that drips in keeps its connection for as long as the request may take, and no longer: Node looks only now and then. */
 export function cutIfSlow({ raw }: FastifyRequest, withinMs: number): void {
+  // A call of the gRPC API has its whole body, and no connection that could be cut. If it is refused, nobody reads its body to the end.
+  if (!(raw.socket instanceof Socket)) return;
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = raw.headers;
   if (length === '0' && encoding === undefined) return;
   const late = setTimeout(() => {

@@ -1,6 +1,16 @@
-/** Cancels a run, or shows what cancelling would do. */
-import { type Cancelled, cancelSchema, parseOr, SignalboxError, type Touched } from '@signalbox/protocol';
-import type { FastifyInstance } from 'fastify';
+/** Cancels a run, or many by a filter, or shows what cancelling would do. */
+import type { Command } from '@signalbox/engine';
+import {
+  type Cancelled,
+  type CancelledRuns,
+  type CancelRuns,
+  cancelRunsSchema,
+  cancelSchema,
+  parseOr,
+  SignalboxError,
+  type Touched,
+} from '@signalbox/protocol';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { cancelDelayedRun } from './delayed-runs.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
@@ -8,6 +18,7 @@ import { findRun, touch } from './manual.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
 import { idOf, type RunRequest } from './runs.ts';
+import { filteredRuns, tryCommand } from './runs-by-filter.ts';
 import { stateOf } from './views.ts';
 
 export function cancelRoutes(app: FastifyInstance, parts: RestParts): void {
@@ -48,4 +59,24 @@ export function cancelRoutes(app: FastifyInstance, parts: RestParts): void {
       },
     });
   });
+
+  app.post('/v1/runs/cancel', (request) => {
+    const body = parseOr(cancelRunsSchema, request.body ?? {}, 'BAD_REQUEST');
+    return once<CancelledRuns>(request, parts, { target: 'runs', body, make: () => cancelRuns(request, parts, body) });
+  });
+}
+
+/** A page of runs; each by itself: what one is refused says nothing of the others. Doing it twice is doing it once. */
+async function cancelRuns(request: FastifyRequest, parts: RestParts, filter: CancelRuns): Promise<CancelledRuns> {
+  const { tenantId, actor } = callerOf(request);
+  const { force = false, graceMs, dryRun = false } = filter;
+  const { runs, cursor } = await filteredRuns(request, parts, filter);
+  const items: CancelledRuns['items'] = [];
+  for (const { run, state } of runs) {
+    const how = { ...(force ? { force } : {}), ...(graceMs === undefined ? {} : { graceMs }) };
+    const command = { kind: 'CancelRun', tenantId, runId: run.runId, ...how, actor } as Command;
+    const refused = dryRun ? null : await tryCommand(request, parts, command, 'cancelled');
+    items.push({ run: run.uid, dag: run.dagName, state, refused });
+  }
+  return { dryRun, items, cursor };
 }

@@ -38,6 +38,8 @@ export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAns
     priority: dag.priority,
     maxActiveRuns: dag.maxActiveRuns,
     maxActiveTasks: dag.maxActiveTasks,
+    ...(dag.maxActiveTasksPerRun === null ? {} : { maxActiveTasksPerRun: dag.maxActiveTasksPerRun }),
+    ...concurrencyAnswer(dag.concurrency),
     taskCount: dag.taskCount,
     schedule: soonestOf(schedules) ?? schedules[0] ?? null,
     scheduleCount: dag.scheduleCount,
@@ -53,6 +55,13 @@ export function dagAnswer(dag: DagView, recent: readonly RunView[] = []): DagAns
     deployedAt: toIso(dag.deployedAt),
     retiredAt: toIsoOrNull(dag.retiredAt),
   };
+}
+
+/** Absent where the dag does not limit its runs by key. */
+export function concurrencyAnswer(concurrency: DagView['concurrency'] | undefined): Pick<DagAnswer, 'concurrency'> {
+  if (concurrency == null) return {};
+  const { text: key, limit, onFull } = concurrency;
+  return { concurrency: { key, limit, onFull } };
 }
 
 function soonestOf(schedules: readonly ScheduleView[]): ScheduleView | undefined {
@@ -178,8 +187,19 @@ function tasksOf(spec: DagSpec, tasks: DagSpec['tasks'] = []): TaskSpecView[] {
 }
 
 function limitsOf(task: DagSpec['tasks'][number]): TaskSpecView['limits'] {
-  const { memoryBytes, onResource, queueTimeoutMs, stuckMs, totalTimeoutMs, softTimeoutMs } = task;
-  const all = { memoryBytes, onResource, queueTimeoutMs, stuckMs, totalTimeoutMs, softTimeoutMs };
+  const { memoryBytes, onResource, maxActive, rate, pool, queueTimeoutMs, stuckMs, totalTimeoutMs, softTimeoutMs } =
+    task;
+  const all = {
+    memoryBytes,
+    onResource,
+    maxActive,
+    rate,
+    pool,
+    queueTimeoutMs,
+    stuckMs,
+    totalTimeoutMs,
+    softTimeoutMs,
+  };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 

@@ -25,7 +25,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { breakerView } from './breakers.ts';
 import { guardCritical, usesCritical, withPriority } from './critical.ts';
 import { firstShard } from './dag-lookup.ts';
-import { dagAnswer, graphOf, scheduleSettings, triggerAnswer, versionAnswer } from './dag-views.ts';
+import { concurrencyAnswer, dagAnswer, graphOf, scheduleSettings, triggerAnswer, versionAnswer } from './dag-views.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -172,6 +172,9 @@ export function dagRoutes(app: FastifyInstance, parts: RestParts): void {
       priority: spec.priority,
       maxActiveRuns: spec.maxActiveRuns,
       maxActiveTasks: spec.maxActiveTasks,
+      ...(spec.maxActiveTasksPerRun === undefined ? {} : { maxActiveTasksPerRun: spec.maxActiveTasksPerRun }),
+      ...(spec.rate === undefined ? {} : { rate: spec.rate }),
+      ...concurrencyAnswer(spec.concurrency),
       schedule: spec.schedule === null ? null : scheduleSettings(spec.schedule),
       description: spec.description ?? null,
       tags: [...(spec.tags ?? [])],

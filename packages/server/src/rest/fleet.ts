@@ -54,6 +54,7 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
       id: node.nodeId,
       address: node.gatewayAddress,
       dataAddress: node.dataAddress,
+      version: node.version,
       leaving: node.leaving,
       clockAheadMs: node.clockAheadMs,
       unfit: node.unfit,

@@ -17,7 +17,8 @@ import { parseJson } from './body.ts';
 export const NDJSON = 'application/x-ndjson';
 /** Created together. */
 const PER_GROUP = 1_000;
-const GROUPS_UNDER_WAY = 2;
+/** A turn takes two: so many are being committed, so many decided, and so many wait, and none of the three waits for another. */
+const GROUPS_UNDER_WAY = 6;
 const MOST_ERRORS = 100;
 const OVERLOADED_MS = 100;
 const NEWLINE = 0x0a;
@@ -37,8 +38,8 @@ export interface Refused<Item> {
 export interface Import<Item> {
   /** Throws a refusal. */
   parse(value: unknown): Item;
-  /** What it could not create. */
-  create(lines: readonly Line<Item>[]): Promise<readonly Refused<Item>[]>;
+  /** What it could not create. Groups are numbered from 0 and begin in that order; lines that wait for their turn come again, alone. */
+  create(lines: readonly Line<Item>[], group: number): Promise<readonly Refused<Item>[]>;
   leftMs(): number;
 }
 
@@ -50,9 +51,10 @@ export function takeLines(room: FastifyInstance): void {
 export async function importLines<Item>(request: FastifyRequest, work: Import<Item>): Promise<Imported> {
   const report = new Report();
   const underWay = new Set<Promise<void>>();
+  let groups = 0;
   const begin = async (lines: readonly Line<Item>[]) => {
     while (underWay.size >= GROUPS_UNDER_WAY) await Promise.race(underWay);
-    const made = createGroup(work, lines, report).finally(() => underWay.delete(made));
+    const made = createGroup(work, lines, groups++, report).finally(() => underWay.delete(made));
     underWay.add(made);
     // Whoever waits for it below is told. Until then the body is read, and a rejection that nobody hears would end the process.
     made.catch(() => undefined);
@@ -94,10 +96,15 @@ class Report {
   }
 }
 
-async function createGroup<Item>(work: Import<Item>, lines: readonly Line<Item>[], report: Report): Promise<void> {
+async function createGroup<Item>(
+  work: Import<Item>,
+  lines: readonly Line<Item>[],
+  group: number,
+  report: Report,
+): Promise<void> {
   let left = lines;
   while (left.length > 0) {
-    const refused = await work.create(left);
+    const refused = await work.create(left, group);
     const again: Line<Item>[] = [];
     let count = left.length;
     for (const { lines: some, error } of refused) {

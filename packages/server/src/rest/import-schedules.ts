@@ -39,7 +39,7 @@ async function createGroup(
         await createOfDag(
           request,
           dag,
-          ofDag.map(({ item: { dag: _dag, ...named } }) => named),
+          ofDag.map(({ item }) => item),
         );
         return [];
       } catch (error) {

@@ -84,6 +84,15 @@ test('a job that recurs has its runs', async () => {
   const { id } = await client().createJob({ run: 'true', every: '1s' });
   await expect.poll(async () => (await client().listJobRuns(id)).items.length, { timeout: 20_000 }).toBeGreaterThan(1);
   await client().cancelJob(id);
+  // They are still its runs, and it stays a job as long as runs are kept.
+  const before = (await client().listJobRuns(id)).items;
+  expect(before.length).toBeGreaterThan(1);
+  const [, ...older] = before;
+  expect((await client().listJobRuns(id, { limit: 1 })).items.map((run) => run.id)).toEqual([before[0]?.id]);
+  expect(older.every((run) => run.cause === 'schedule')).toBe(true);
+  await rig.sql(`update job set check_at = '-infinity' where job_id = '${id}'`);
+  await client().runRetention();
+  expect(await client().getJob(id)).toMatchObject({ state: 'cancelled' });
 });
 
 test('a delayed job is paused and cancelled before it runs', async () => {

@@ -37,15 +37,15 @@ import { guardCritical, refuseCritical, withPriority } from './critical.ts';
 import { type DagPlace, firstShard } from './dag-lookup.ts';
 import { answerOf, badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { type AskedJob, importJobsRoute, type RawJob } from './import-jobs.ts';
 import { type JobShape, type ShapedJob, shapeOf } from './job-shape.ts';
 import { nextWindowOf } from './next-window.ts';
-import { once } from './once.ts';
+import { keyIn, once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
 import { itemOf, refuseLongParams, submitNamed } from './submit.ts';
 import { runSummary } from './views.ts';
 
 type JobRequest = FastifyRequest<{ Params: { id: string } }>;
-type Raw = Readonly<Record<string, unknown>>;
 
 const BATCH_BYTES = 8 * 1024 * 1024;
 /** How many jobs a page looks at for those in a state. */
@@ -65,7 +65,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, dags } = parts;
 
   app.post('/v1/jobs', { bodyLimit: BATCH_BYTES }, async (request, reply) => {
-    const raw = request.body as Raw;
+    const raw = request.body as RawJob;
     const job = parseOr(newJobSchema, raw, 'BAD_REQUEST');
     reply.code(201);
     return once<CreatedJob>(request, parts, {
@@ -80,44 +80,57 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 
   app.post('/v1/jobs/batch', { bodyLimit: BATCH_BYTES }, async (request, reply) => {
-    const body = request.body as { jobs: readonly Raw[] };
+    const body = request.body as { jobs: readonly RawJob[] };
     const { jobs } = parseOr(newJobsSchema, body, 'BAD_REQUEST');
     reply.code(201);
     return once<CreatedJobs>(request, parts, {
       target: 'jobs',
       body,
       make: async (name, again) => {
-        const items: { id: string | null; error: SignalboxError | null }[] = jobs.map(() => ({
-          id: null,
-          error: null,
-        }));
-        const byShape = new Map<string, { shape: JobShape; list: Wanted[]; places: number[] }>();
-        for (const [no, job] of jobs.entries()) {
-          try {
-            const wanted = await wantedOf(request, job, body.jobs[no]!);
-            const group = byShape.get(wanted.shape.name) ?? { shape: wanted.shape, list: [], places: [] };
-            group.list.push(wanted);
-            group.places.push(no);
-            byShape.set(wanted.shape.name, group);
-          } catch (error) {
-            items[no] = { id: null, error: refusalOrThrow(error) };
-          }
-        }
         // Another operation than that of a single job: the same key is another one (I11).
         const key = { name: name === null ? null : `batch ${name}`, again };
-        for (const { shape, list, places } of byShape.values()) {
-          const made = await createShape(request, shape, list, key).catch(refusalOrThrow);
-          for (const [index, no] of places.entries()) {
-            items[no] = made instanceof SignalboxError ? { id: null, error: made } : { id: made[index]!, error: null };
-          }
-        }
+        const asked = jobs.map((job, no) => ({ job, raw: body.jobs[no]! }));
+        const items = await createMany(request, asked, () => key);
         const told = items.map(
-          ({ id, error }) => ({ id, error: error?.body() ?? null }) as CreatedJobs['items'][number],
+          (made) =>
+            (made instanceof SignalboxError
+              ? { id: null, error: made.body() }
+              : { id: made, error: null }) as CreatedJobs['items'][number],
         );
         return { created: told.filter(({ error }) => error === null).length, items: told };
       },
     });
   });
+
+  importJobsRoute(app, parts, (request, asked, keyOfFirst) =>
+    createMany(request, asked, (no) => ({ name: keyOfFirst(no), again: true })),
+  );
+
+  /** Those of one shape are created together or not at all, under a key that may depend on the first of them. */
+  async function createMany(
+    request: FastifyRequest,
+    asked: readonly AskedJob[],
+    keyOfFirst: (no: number) => Key,
+  ): Promise<(string | SignalboxError)[]> {
+    const made: (string | SignalboxError)[] = [];
+    const byShape = new Map<string, { shape: JobShape; list: Wanted[]; places: number[] }>();
+    for (const [no, { job, raw }] of asked.entries()) {
+      try {
+        const wanted = await wantedOf(request, job, raw);
+        const group = byShape.get(wanted.shape.name) ?? { shape: wanted.shape, list: [], places: [] };
+        group.list.push(wanted);
+        group.places.push(no);
+        byShape.set(wanted.shape.name, group);
+      } catch (error) {
+        made[no] = refusalOrThrow(error);
+      }
+    }
+    for (const { shape, list, places } of byShape.values()) {
+      const ids = await createShape(request, shape, list, keyOfFirst(places[0]!)).catch(refusalOrThrow);
+      for (const [index, no] of places.entries()) made[no] = ids instanceof SignalboxError ? ids : ids[index]!;
+    }
+    return made;
+  }
 
   app.get('/v1/jobs', async (request) => {
     const { tenantId } = callerOf(request);
@@ -154,10 +167,10 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
       return { items: run === null ? [] : [runSummary(run)], cursor: null } satisfies RunPage;
     }
     if (cursor !== undefined && !/^\d{1,16}$/.test(cursor)) throw badRequest('cursor', 'is not a cursor from a page');
-    if (job.schedule === null) return { items: [], cursor: null } satisfies RunPage;
-    const { shard, dagId } = job;
+    const { shard, dagId, scheduleNo } = job;
+    if (scheduleNo === null) return { items: [], cursor: null } satisfies RunPage;
     const before = cursor === undefined ? null : (Number(cursor) as RunId);
-    const list = { shard, dagId, scheduleNo: job.schedule.scheduleNo, before, limit };
+    const list = { shard, dagId, scheduleNo, before, limit };
     const runs = [...(await fromDatabase(() => queries.listJobRuns(tenantId, list), request.log))];
     runs.sort((a, b) => b.runId - a.runId);
     const last = runs.length < limit ? undefined : runs.at(-1);
@@ -217,6 +230,9 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
   /** What waits never runs; a run of a job that runs once is cancelled. Runs that a recurring job has begun go on. */
   async function cancel(request: FastifyRequest, job: JobRow): Promise<void> {
     const { tenantId, actor } = callerOf(request);
+    const { scheduleNo } = job;
+    if (job.recurring && scheduleNo !== null)
+      await fromDatabase(() => queries.keepJobScheduleNo(tenantId, job.id, scheduleNo), request.log);
     if (await askSchedule(request, job, { kind: 'DeleteSchedule' })) {
       await fromDatabase(() => queries.markJobCancelled(tenantId, job.id), request.log);
       return;
@@ -230,7 +246,7 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     if (!hasEnded) answerOf(routed, 'cancelled', { run: job.id });
   }
 
-  async function wantedOf(request: FastifyRequest, asked: ParsedNewJob, raw: Raw): Promise<Wanted> {
+  async function wantedOf(request: FastifyRequest, asked: ParsedNewJob, raw: RawJob): Promise<Wanted> {
     const { tenantId } = callerOf(request);
     const job = withPriority(asked, callerOf(request));
     const when = [job.at, job.delay, job.cron, job.every].filter((one) => one !== undefined).length;
@@ -272,8 +288,12 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
     const isOnce = ({ job }: Wanted) => job.cron === undefined && job.every === undefined;
     const ids = new Map<Wanted, string>();
     const [single, recurring] = [list.filter(isOnce), list.filter((wanted) => !isOnce(wanted))];
-    if (recurring.length > 0) await createRecurring(request, shape, place, recurring, key, ids);
-    if (single.length > 0) await createSingle(request, shape, place, single, key, ids);
+    try {
+      if (recurring.length > 0) await createRecurring(request, shape, place, recurring, key, ids);
+      if (single.length > 0) await createSingle(request, shape, place, single, key, ids);
+    } catch (error) {
+      throw asOfKey(request, error);
+    }
     return list.map((wanted) => ids.get(wanted)!);
   }
 
@@ -335,18 +355,13 @@ export function jobRoutes(app: FastifyInstance, parts: RestParts): void {
       return { name, spec: { ...spec, ...(priority === undefined ? {} : { priority }) } };
     });
     const rows = list.map((wanted) => rowOf(wanted, ids.get(wanted)!, place, true));
-    await fromDatabase(() => queries.insertJobRows(tenantId, rows, actor), request.log);
+    const inserted = await fromDatabase(() => queries.insertJobRows(tenantId, rows, actor), request.log);
     const { shard, dagId } = place;
     const command: Command = { kind: 'CreateSchedules', shard, dagId, tenantId, actor, schedules };
     const routed = await main.command(command, parts.leftMs(request));
-    if (routed.status === 'answered' && !routed.answer.ok) {
-      await queries
-        .deleteJobRows(
-          tenantId,
-          rows.map(({ id }) => id),
-        )
-        .catch(() => undefined);
-    }
+    // Only what began here: rows that were there belong to jobs that an earlier request with this key made.
+    if (routed.status === 'answered' && !routed.answer.ok)
+      await queries.deleteJobRows(tenantId, inserted).catch(() => undefined);
     answerOf(routed, 'done', { dag: shape.name });
   }
 
@@ -485,6 +500,13 @@ function jobView(row: JobRow): JobView | null {
     createdAt: toIso(row.createdAt),
     createdBy: row.createdBy,
   };
+}
+
+/** The ids of jobs follow from the key: what is there and differs was made with it. It is named as the caller wrote it. */
+function asOfKey(request: FastifyRequest, error: unknown): unknown {
+  const key = keyIn(request);
+  const isOther = error instanceof SignalboxError && ['IDEMPOTENCY_CONFLICT', 'SCHEDULE_EXISTS'].includes(error.code);
+  return isOther && key !== null ? new SignalboxError('IDEMPOTENCY_CONFLICT', { key }) : error;
 }
 
 function refusalOrThrow(error: unknown): SignalboxError {

@@ -125,6 +125,24 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     const { items } = await client().listWorkers();
     return { path: `/v1/workers/${items.find((worker) => worker.name === name)?.id}/drain` };
   },
+  scaleIn: async (name) => {
+    await rig.addWorker({ echo: () => null }, { name, queues: [name] });
+    return { path: `/v1/queues/${name}/scale-in`, body: { to: 0 }, other: { to: 1 } };
+  },
+  setLimit: async (name) => ({ path: `/v1/limits/pool:${name}`, body: { slots: 1 }, other: { slots: 2 } }),
+  removeLimit: async (name) => {
+    await client().setLimit(`pool:${name}`, 1);
+    return { path: `/v1/limits/pool:${name}` };
+  },
+  freeze: async (name) => ({
+    path: `/v1/freezes/queue:${name}`,
+    body: { reason: 'new drivers' },
+    other: { reason: 'old drivers' },
+  }),
+  thaw: async (name) => {
+    await client().freeze(`queue:${name}`, {});
+    return { path: `/v1/freezes/queue:${name}` };
+  },
   createWebhook: async (name) => {
     await client().deployDag(definition(name));
     return { path: '/v1/webhooks', body: { dag: name }, other: { dag: name, scheme: 'github' } };
@@ -178,6 +196,19 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
   pauseTask: async (name) => ({ path: `/v1/runs/${await waitingRun(name)}/tasks/a/pause` }),
   resumeTask: async (name) => ({ path: `/v1/runs/${await waitingRun(name)}/tasks/a/resume` }),
   rerun: async (name) => ({ path: `/v1/runs/${await failedRun(name)}/rerun`, body: {} }),
+  cancelRuns: async (name) => {
+    await waitingRun(name);
+    return { path: '/v1/runs/cancel', body: { dag: name } };
+  },
+  setPriority: async (name) => ({
+    path: `/v1/runs/${await waitingRun(name)}/priority`,
+    body: { priority: 'high' },
+    other: { priority: 'low' },
+  }),
+  setPriorities: async (name) => {
+    await waitingRun(name);
+    return { path: '/v1/runs/priority', body: { dag: name, to: 'high' }, other: { dag: name, to: 'low' } };
+  },
   clearRuns: async (name) => {
     await failedRun(name);
     return { path: `/v1/dags/${name}/clear`, body: { states: ['failed'] } };

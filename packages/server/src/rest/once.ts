@@ -53,7 +53,7 @@ export async function once<T>(request: FastifyRequest, parts: RestParts, change:
 }
 
 /** Waits while another request with the same key is under way, for as long as this one may take. */
-async function begin(request: FastifyRequest, { queries, leftMs }: RestParts, row: RequestKey, hash: string) {
+export async function begin(request: FastifyRequest, { queries, leftMs }: RestParts, row: RequestKey, hash: string) {
   for (;;) {
     const begun: BegunRequest = await fromDatabase(
       () => queries.beginRequest(row, { bodyHash: hash, cutOffMs: CUT_OFF_MS }),
@@ -75,7 +75,7 @@ export function keyIn({ headers }: FastifyRequest): string | null {
 }
 
 /** By what it means, not by how it is written. */
-function bodyHash(body: unknown): string {
+export function bodyHash(body: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(canonical(body ?? null)))
     .digest('hex');

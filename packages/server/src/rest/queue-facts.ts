@@ -19,8 +19,8 @@ export async function readQueueFacts({ main }: RestParts, tenantId: TenantId): P
 
 export function queueFacts(workers: readonly ServingWorker[]): QueueFacts {
   const byQueue = new Map<string, { slots: number; running: number }>();
-  for (const { queues, slots, running, draining } of workers) {
-    if (draining) continue; // takes nothing new
+  for (const { queues, slots, running, draining, cordoned = false } of workers) {
+    if (draining || cordoned) continue; // takes nothing new
     for (const queue of queues) {
       const known = byQueue.get(queue) ?? { slots: 0, running: 0 };
       byQueue.set(queue, { slots: known.slots + slots, running: known.running + running });

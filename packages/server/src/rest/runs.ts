@@ -15,10 +15,12 @@ import { systemClock } from '../ports/clock.ts';
 import { listDelayedRuns, readDelayedRun } from './delayed-runs.ts';
 import { badRequest, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
+import { readLimitFacts } from './limit-facts.ts';
+import { askMatcher } from './matcher-facts.ts';
 import { readQueueFacts } from './queue-facts.ts';
 import type { RestParts } from './rest-parts.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
-import { type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
+import { type FreezeFact, type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -104,33 +106,112 @@ export async function withWhy(
   { run, read, nos }: Read,
   parts: RestParts,
   tenantId: TenantId,
-): Promise<{ tasks: RunAnswer['tasks']; facts: RunFacts }> {
+): Promise<{ tasks: RunAnswer['tasks']; facts: RunFacts; of: readonly TaskFacts[] }> {
   const { state, paused } = runSummary(run);
   const { maxActiveRuns, maxActiveTasks } = run.spec;
-  const isWaiting = tasks.some(({ state: its }) => its === 'ready' || its === 'retrying' || its === 'expanded');
-  const queues = isWaiting ? await readQueueFacts(parts, tenantId) : null;
+  const specOf = (i: number) => run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
+  const waiting = new Set(tasks.flatMap((task, i) => (isWaiting(task) ? (specOf(i) ?? []) : [])));
+  const [queues, freezes, limitsOf] = tasks.some(isWaiting)
+    ? await Promise.all([
+        readQueueFacts(parts, tenantId),
+        readFreezes(parts, tenantId, run.dagName),
+        readLimitFacts(parts, { tenantId, dagId: run.dagId }, [...waiting]),
+      ])
+    : [null, [], null];
   const setAsideReason = run.strikeReason;
   const requires = run.notes.requires;
   const required =
     requires === undefined ? {} : { requires: { of: requires.of.map(({ dag }) => dag), until: toIso(requires.until) } };
+  const most = run.spec.maxActiveTasksPerRun;
+  const running = tasks.reduce((sum, task) => sum + runningIn(task), 0);
   const facts = {
     ...required,
+    ...(await readKey(run, state, parts)),
+    ...(most === undefined ? {} : { ofRun: { most, running } }),
+    rates: ratesOf(run.spec),
     state,
     paused,
     setAsideReason,
+    freezes,
     maxActiveRuns,
     maxActiveTasks,
     queues,
     now: systemClock.wall(),
   };
-  const withReasons = tasks.map((task, i) => {
-    const spec = run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
-    if (spec === undefined) return task;
+  const of = tasks.map((task, i): TaskFacts => {
+    const spec = specOf(i);
+    if (spec === undefined) return { queue: '', unmet: [] };
     const unmet = task.state === 'blocked' ? unmetOf(spec.needs, run, read) : [];
     const past = spec.past === undefined ? {} : pastOf(run, spec);
-    return { ...task, why: whyOf(task, { queue: spec.queue, unmet, ...past }, facts) };
+    const limits = isWaiting(task) ? (limitsOf?.(spec) ?? []) : [];
+    return { queue: spec.queue, limits, unmet, ...past };
   });
-  return { tasks: withReasons, facts };
+  // Only the matcher knows what has started per time.
+  const rated = tasks.flatMap((task, i) => (isRated(run.spec, specOf(i)) && task.state === 'ready' ? [i] : []));
+  for (const i of rated.slice(0, RATED_ASKED)) {
+    const { queue } = of[i]!;
+    const asked = await askMatcher(parts, { tenantId, run, task: tasks[i]!, taskNo: nos[i] ?? i, queue, facts });
+    if (asked?.wait != null) of[i] = { ...of[i]!, wait: asked.wait };
+  }
+  const withReasons = tasks.map((task, i) =>
+    specOf(i) === undefined ? task : { ...task, why: whyOf(task, of[i]!, facts) },
+  );
+  return { tasks: withReasons, facts, of };
+}
+
+/** Who has the key that a run waits for. A view is shown without it rather than not at all. */
+async function readKey(
+  { shard, dagId, notes: { key } }: RunDetails,
+  state: RunFacts['state'],
+  { queries }: RestParts,
+): Promise<Pick<RunFacts, 'key'>> {
+  if (state !== 'queued' || key === undefined) return {};
+  try {
+    const found = await queries.holdersOfKey({ shard, dagId, key });
+    return found.limit === null ? {} : { key: { key, limit: found.limit, heldBy: found.runs } };
+  } catch {
+    return {};
+  }
+}
+
+/** Of how many tasks of one view that is asked. */
+const RATED_ASKED = 5;
+
+function isRated(spec: RunDetails['spec'], task: RunDetails['spec']['tasks'][number] | undefined): boolean {
+  return task !== undefined && (spec.rate !== undefined || task.rate !== undefined);
+}
+
+function ratesOf({ rate, tasks }: RunDetails['spec']): NonNullable<RunFacts['rates']> {
+  const ofTasks = tasks.flatMap(({ name, rate: own }) => (own === undefined ? [] : [{ task: name, ...own }]));
+  return rate === undefined ? ofTasks : [{ task: null, ...rate }, ...ofTasks];
+}
+
+/** For a worker, or for what lets a worker take it. */
+function isWaiting({ state }: RunAnswer['tasks'][number]): boolean {
+  return state === 'ready' || state === 'retrying' || state === 'expanded';
+}
+
+/** What is frozen that its tasks may be of. A view is shown without it rather than not at all. */
+async function readFreezes(parts: RestParts, tenantId: TenantId, dag: string): Promise<readonly FreezeFact[]> {
+  try {
+    const found = await parts.queries.listFreezes({ tenantId, isOfInstallation: false });
+    return found
+      .filter(({ kind, name }) => kind !== 'dag' || name === dag)
+      .map(({ kind, name, reason, frozenAt, frozenBy }) => ({
+        kind,
+        name,
+        reason,
+        since: toIso(frozenAt),
+        by: frozenBy,
+      }));
+  } catch {
+    return [];
+  }
+}
+
+/** One, or so many instances of a map. */
+function runningIn({ state, instances }: RunAnswer['tasks'][number]): number {
+  return instances === null ? Number(state === 'running') : (instances.states.running ?? 0);
 }
 
 /** What a task that depends on the past waits for, if it does. */
@@ -175,11 +256,14 @@ interface SomeTasks {
   readonly tasks: RunAnswer['tasks'];
   readonly nos: readonly number[];
   readonly run: RunDetails;
+  /** What is known of why they wait. */
+  readonly facts: RunFacts;
+  readonly of: readonly TaskFacts[];
 }
 
 /** Some of its tasks, with their attempts and outputs; which ones is said when their states are known. Only those are read. */
 export async function readTasksOf(
-  request: RunRequest,
+  request: FastifyRequest<{ Params: { id: string } }>,
   parts: RestParts,
   choose: (tasks: TasksRead) => readonly number[],
 ): Promise<SomeTasks> {
@@ -198,8 +282,8 @@ export async function readTasksOf(
   const payloads = await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log);
   const known = read ?? tasksOf(run);
   const progressed = await withProgress(runAnswer(run, payloads, known, nos).tasks, run, parts, nos);
-  const { tasks } = await withWhy(progressed, { run, read: known, nos }, parts, tenantId);
-  return { tasks, nos, run };
+  const { tasks, facts, of } = await withWhy(progressed, { run, read: known, nos }, parts, tenantId);
+  return { tasks, nos, run, facts, of };
 }
 
 const EMPTY_PAGE: RunPage = { items: [], cursor: null };

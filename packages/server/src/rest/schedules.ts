@@ -171,12 +171,7 @@ export function scheduleRoutes(app: FastifyInstance, parts: RestParts): void {
 
   async function create(request: FastifyRequest, dag: string, schedules: readonly Named[]): Promise<void> {
     const place = await placeOfDag(request, dag);
-    const specs = await specsOf(
-      request,
-      dag,
-      place,
-      schedules.map(({ name: _name, ...settings }) => settings),
-    );
+    const specs = await specsOf(request, dag, place, schedules);
     const named = schedules.map(({ name }, no): NamedSchedule => ({ name, spec: specs[no]! }));
     await ask(request, dag, place, { kind: 'CreateSchedules', schedules: named });
   }

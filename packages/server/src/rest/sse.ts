@@ -44,6 +44,8 @@ export function streamEvents(
   endWithCredential(request, parts, stream);
   signal.addEventListener('abort', () => body.destroy(), { once: true });
   body.once('close', () => stream.abort());
+  // The body closes only when what it waits for has come. Its place is free at once.
+  reply.raw.once('close', () => stream.abort());
   body.once('error', (error) => request.log.warn({ error: String(error) }, 'A stream ended early.'));
   return reply.header('content-type', 'text/event-stream; charset=utf-8').header('x-accel-buffering', 'no').send(body);
 }

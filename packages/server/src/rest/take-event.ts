@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type EventTrigger, type NoteEvent, patternsOf, whyUnmatched } from '@signalbox/engine';
 import {
   type CloudEvent,
+  type ErrorCode,
   eventValue,
   fillEventTemplate,
   jsonFault,
@@ -27,6 +28,9 @@ type EventIdentity =
   | { readonly by: 'event' /** For triggers of this dag alone. */; readonly onlyDag?: string }
   /** The idempotency key of the request; null for none. Another body with this key is a conflict. */
   | { readonly by: 'key'; readonly key: string | null };
+
+/** What one dag refuses, and another may take. */
+const REFUSED: readonly ErrorCode[] = ['PARAMS_INVALID', 'RUN_KEY_TAKEN'];
 
 interface Outcome {
   readonly runs: Signalled['runs'];
@@ -101,8 +105,9 @@ async function fireTrigger(request: FastifyRequest, parts: RestParts, fired: Fir
     outcome.runs.push({ dag: name, id: uid });
   } catch (error) {
     // What one dag does not take is no reason to keep it from the others.
-    if (!(error instanceof SignalboxError && error.code === 'PARAMS_INVALID')) throw error;
-    outcome.refused.push({ dag: name, problems: [...(error.body().problems ?? [])] });
+    if (!(error instanceof SignalboxError) || !REFUSED.includes(error.code)) throw error;
+    const { problems = [{ path: 'concurrency', message: error.message }] } = error.body();
+    outcome.refused.push({ dag: name, problems: [...problems] });
   }
 }
 

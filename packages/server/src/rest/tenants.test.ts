@@ -125,8 +125,8 @@ describe('tenants', () => {
       expect([path, (await violet.ask(method, path, body)).status]).toEqual([path, 403]);
     }
     const [ours, theirs] = [await rig.ask('GET', '/v1/zones'), await violet.ask('GET', '/v1/zones')];
-    expect(JSON.stringify(ours.body)).toContain('europe/lisbon');
-    expect(JSON.stringify(theirs.body)).not.toContain('europe/lisbon');
+    expect(JSON.stringify(ours.body)).toContain('Europe/Lisbon');
+    expect(JSON.stringify(theirs.body)).not.toMatch(/europe.lisbon/i);
   });
 
   test('each change is in the audit with all that it changed (I71)', async () => {
@@ -288,9 +288,14 @@ describe('workers of the fleet', () => {
       return (body as unknown as RunView).tasks[0]?.why?.code;
     };
     expect([await whyOf(served), await whyOf(other)]).toEqual(['workers_busy', 'no_worker']);
-    const queue = { name: 'shared', waiting: 1, workers: 1, slots: 1, running: 1 };
-    expect((await served.ask('GET', '/v1/queues')).body.items).toEqual([queue]);
-    expect((await other.ask('GET', '/v1/queues')).body.items).toEqual([{ ...queue, workers: 0, slots: 0, running: 0 }]);
+    // What they run for others is not to be counted (I65).
+    const queue = { name: 'shared', waiting: 1 };
+    expect((await served.ask('GET', '/v1/queues')).body.items).toMatchObject([
+      { ...queue, running: 1, workers: 1, slots: 1 },
+    ]);
+    expect((await other.ask('GET', '/v1/queues')).body.items).toMatchObject([
+      { ...queue, running: 0, workers: 0, slots: 0 },
+    ]);
     expect((await served.ask('GET', '/v1/workers')).body.items).toEqual([]);
     await served.ask('POST', `/v1/runs/${holding}/cancel`, {});
   });

@@ -53,6 +53,7 @@ export function runSummary(run: RunView): RunSummary {
     windowStart: run.firesAt === null ? null : toIso(run.windowStart ?? run.firesAt),
     ...(run.notes.unmet === undefined ? {} : { unmet: run.notes.unmet }),
     ...(run.notes.assets === undefined ? {} : { assets: run.notes.assets.map(assetAnswer) }),
+    ...(run.notes.key === undefined ? {} : { concurrencyKey: run.notes.key }),
     backfill: run.notes.backfill ?? null,
     createdAt: toIso(run.createdAt),
     endedAt: toIsoOrNull(run.endedAt),
@@ -246,6 +247,8 @@ function attemptAnswer(row: AttemptView, child: TaskAnswer['child']): AttemptAns
     code: row.code,
     error: row.error,
     speculative: row.speculative,
+    cpuMs: row.used?.cpuMs ?? null,
+    peakMemoryBytes: row.used?.peakBytes ?? null,
     child,
   };
 }

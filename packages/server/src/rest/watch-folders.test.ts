@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RunningServer } from '../start.ts';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
 let rig: Rig;
@@ -38,4 +39,8 @@ test('a new file of a watched folder starts one run, though two servers see it',
   expect(others).toEqual([]);
   const { body } = await rig.ask('GET', `/v1/runs/${run?.id}`);
   expect(body).toMatchObject({ actor: 'folder:orders', params: { path: 'orders.csv', size: 4 } });
+  const { body: seen } = await rig.ask('GET', '/v1/folders', undefined, { server: rig.servers[1] as RunningServer });
+  expect(seen).toMatchObject({
+    items: [{ name: 'orders', path: folder, source: '/signalbox/files/orders', files: 2, problem: null }],
+  });
 });

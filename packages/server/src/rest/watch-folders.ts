@@ -1,5 +1,8 @@
+/** Folders that this server watches: started with it, and told to those who run the installation. */
+import type { WatchedFolderPage } from '@signalbox/protocol';
 import type { FastifyInstance } from 'fastify';
-import { FolderWatch, type WatchedFolder } from '../files/folder-watch.ts';
+import { FolderWatch, sourceOf, type WatchedFolder } from '../files/folder-watch.ts';
+import { toIsoOrNull } from '../iso-instants.ts';
 import { fromDatabase } from './errors.ts';
 import { ownRequest } from './own-request.ts';
 import type { RestParts } from './rest-parts.ts';
@@ -10,7 +13,7 @@ const TENANT = 'default';
 
 /** As long as the server listens. */
 export function watchFolders(app: FastifyInstance, parts: RestParts, folders: readonly WatchedFolder[]): void {
-  for (const folder of folders) {
+  const watches = folders.map((folder) => {
     const watch = new FolderWatch({
       folder,
       queries: parts.queries,
@@ -24,5 +27,17 @@ export function watchFolders(app: FastifyInstance, parts: RestParts, folders: re
     });
     app.addHook('onListen', async () => watch.start());
     app.addHook('onClose', () => watch.stop());
-  }
+    return { folder, watch };
+  });
+
+  app.get('/v1/folders', async () => {
+    const items = watches.map(({ folder, watch: { view } }) => ({
+      ...folder,
+      source: sourceOf(folder),
+      ...view,
+      lookedAt: toIsoOrNull(view.lookedAt),
+      lastFileAt: toIsoOrNull(view.lastFileAt),
+    }));
+    return { items, cursor: null } satisfies WatchedFolderPage;
+  });
 }

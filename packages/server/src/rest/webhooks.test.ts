@@ -109,7 +109,7 @@ describe('refused', () => {
   ])('a call %s', async (_, headersOf) => {
     const made = await create('standard');
     const { status, body } = await deliver(made.id, BODY, headersOf(made));
-    expect([status, body.code]).toEqual([401, 'UNAUTHENTICATED']);
+    expect([status, body.code]).toEqual([401, 'WEBHOOK_REFUSED']);
   });
 
   test('Stripe’s from too long ago, and GitHub’s with a wrong signature', async () => {
@@ -122,7 +122,7 @@ describe('refused', () => {
 
   test('an unknown webhook is refused like a wrong signature, and recorded in the audit', async () => {
     const unknown = await deliver('0198c0de-0000-4000-8000-000000000000', BODY, {});
-    expect([unknown.status, unknown.body.code]).toEqual([401, 'UNAUTHENTICATED']);
+    expect([unknown.status, unknown.body.code]).toEqual([401, 'WEBHOOK_REFUSED']);
     const audit = await rig.ask('GET', '/v1/audit?action=webhook.refused');
     expect(JSON.stringify(audit.body)).toContain('webhook.refused');
   });

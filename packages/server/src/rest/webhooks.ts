@@ -144,7 +144,7 @@ function receiveRoute(
       // Whether there is such a webhook is told to nobody who cannot sign for it.
       if (!isSigned(webhook.scheme as WebhookScheme, secrets, delivery) || found === null) {
         wrong.count(from, null);
-        throw new SignalboxError('UNAUTHENTICATED');
+        throw new SignalboxError('WEBHOOK_REFUSED');
       }
       const tenant = await fromDatabase(() => queries.findTenant(found.tenant), request.log);
       if (tenant?.state !== 'active') throw new SignalboxError('TENANT_SUSPENDED', { tenant: found.tenant });

@@ -2,7 +2,7 @@
 import type { TaskView } from '@signalbox/protocol';
 import { expect, test } from 'vitest';
 import { queueFacts } from './queue-facts.ts';
-import { type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
+import { type LimitFact, type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const SOON = '2026-01-01T00:01:00.000Z';
@@ -32,6 +32,16 @@ const task = (state: TaskView['state'], more: Partial<TaskView> = {}): TaskView 
   ({ name: 'a', role: 'task', state, attempt: 1, instances: null, retryAt: null, heldBy: null, deadLetter: null, child: null, reason: null, paused: null, why: null, ...more }) as TaskView; // biome-ignore format: a row
 const of = (more: Partial<TaskFacts> = {}): TaskFacts => ({ queue: 'default', unmet: [], ...more });
 
+const limit = (more: Partial<LimitFact>): LimitFact => ({
+  kind: 'pool',
+  name: 'db',
+  takes: 1,
+  slots: 5,
+  used: 5,
+  heldBy: 'a',
+  ...more,
+});
+
 test.each<[string, TaskView, TaskFacts, RunFacts, string | null, string]>([
   ['runs', task('running'), of(), run(), null, ''],
   ['has succeeded', task('succeeded'), of(), run(), null, ''],
@@ -46,6 +56,63 @@ test.each<[string, TaskView, TaskFacts, RunFacts, string | null, string]>([
   ],
   ['has only a worker that is leaving', task('ready'), of({ queue: 'leaving' }), run(), 'no_worker', 'leaving'],
   ['waits for a slot', task('ready'), of({ queue: 'full' }), run(), 'workers_busy', 'All 3 slots'],
+  [
+    'waits for attempts of other runs',
+    task('ready'),
+    of({ limits: [limit({ kind: 'task', name: 'a' })] }),
+    run(),
+    'task_limit',
+    'At most 5 attempts of a',
+  ],
+  [
+    'waits for other tasks of its run',
+    task('ready'),
+    of(),
+    run({ ofRun: { most: 2, running: 2 } }),
+    'run_limit',
+    'At most 2 tasks of a run',
+  ],
+  [
+    'is in a pool that nobody set',
+    task('ready'),
+    of({ limits: [limit({ slots: null })] }),
+    run(),
+    'pool_missing',
+    'limits set pool:db',
+  ],
+  [
+    'takes more than its pool has',
+    task('ready'),
+    of({ limits: [limit({ takes: 9 })] }),
+    run(),
+    'pool_too_small',
+    'takes 9',
+  ],
+  [
+    'waits for its pool',
+    task('ready'),
+    of({ limits: [limit({})] }),
+    run(),
+    'pool_full',
+    'has 5 slots, and 5 are in use, one by a',
+  ],
+  [
+    'waits for a cap',
+    task('ready'),
+    of({ limits: [limit({ kind: 'queue' })] }),
+    run(),
+    'cap_full',
+    'Queue "db" runs at most 5',
+  ],
+  [
+    'is under a cap of 0',
+    task('ready'),
+    of({ limits: [limit({ kind: 'cluster', name: '', slots: 0, used: 0, heldBy: null })] }),
+    run(),
+    'cap_full',
+    'The cluster runs at most 0 tasks at once.',
+  ],
+  ['is under a limit that has room', task('ready'), of({ limits: [limit({ used: 4 })] }), run(), null, ''],
   ['may be held by a limit', task('ready'), of(), run({ maxActiveTasks: 2 }), 'limit', 'at most 2 tasks'],
   ['is unknown where servers did not answer', task('ready'), of({ queue: 'gpu' }), run({ queues: null }), null, ''],
   ['waits for its retry', task('retrying', { retryAt: SOON }), of({ queue: 'gpu' }), run(), 'retry', SOON],

@@ -2,12 +2,21 @@
  * Why a task does not run, for people and programs. It uses only what a reader has at hand: the view of the run and the
  * connected workers. The checks have the order in which a task would be held: first the run, then the task, then its queue.
  */
+import { span } from '@signalbox/engine';
 import type { RunSummary, TaskView, Why, WhyCode } from '@signalbox/protocol';
-import { fromIso } from '../iso-instants.ts';
+import { fromIso, toIso } from '../iso-instants.ts';
 
 /** What workers there are for each queue; null when nobody could be asked, so that nothing is claimed about them. */
 export interface QueueFacts {
   slotsOf(queue: string): { readonly slots: number; readonly running: number } | null;
+}
+
+export interface FreezeFact {
+  readonly kind: 'cluster' | 'tenant' | 'queue' | 'dag' | 'worker';
+  readonly name: string;
+  readonly by: string;
+  readonly since: string;
+  readonly reason: string | null;
 }
 
 export interface RunFacts {
@@ -16,15 +25,48 @@ export interface RunFacts {
   readonly setAsideReason: string | null;
   /** Dags that its window requires, while it waits for them, and until when. */
   readonly requires?: { readonly of: readonly string[]; readonly until: string };
+  /** Its key, how many runs may have it, and which have it, while it waits. */
+  readonly key?: { readonly key: string; readonly limit: number; readonly heldBy: readonly string[] };
+  /** What is frozen that tasks of the run may be of, and how that reads. */
+  readonly freezes?: readonly FreezeFact[];
+  /** Its tenant is. */
+  readonly isSuspended?: boolean;
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
+  /** Starts per time that are limited: of a task, or (null) of the dag. */
+  readonly rates?: readonly { readonly task: string | null; readonly limit: number; readonly perMs: number }[];
+  /** How many tasks of the run may run, and how many do, where that is limited. */
+  readonly ofRun?: { readonly most: number; readonly running: number };
   readonly queues: QueueFacts | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
+/** A limit that the task is under, whichever run it is of. */
+export interface LimitFact {
+  readonly kind: 'task' | 'pool' | 'queue' | 'tenant' | 'cluster';
+  readonly name: string;
+  /** What the task takes of it. */
+  readonly takes: number;
+  /** Null: the pool is not set. */
+  readonly slots: number | null;
+  readonly used: number;
+  /** Who has had a slot for the longest time. */
+  readonly heldBy: string | null;
+}
+
+/** What the matcher says of a task that is ready: see `waitOf` of the engine. */
+export interface WaitFact {
+  readonly blockers: readonly { readonly code: string; readonly subject: string; readonly until?: number }[];
+  readonly ahead: number;
+}
+
 export interface TaskFacts {
   readonly queue: string;
+  /** Where the matcher was asked. */
+  readonly wait?: WaitFact;
+  /** Limits over several dags. */
+  readonly limits?: readonly LimitFact[];
   /** The tasks that it needs and that have not ended, with their states. */
   readonly unmet: readonly { readonly name: string; readonly state: string }[];
   /** It waits for the same task of an earlier window: the run of that, null while it is being looked for; absent: it does not. */
@@ -33,30 +75,35 @@ export interface TaskFacts {
 
 const because = (code: WhyCode, message: string, until: string | null = null): Why => ({ code, message, until });
 
-/** Null while the task runs, and when there is nothing to explain. */
+/** The first reason. Null while the task runs, and when there is nothing to explain. */
 export function whyOf(task: TaskView, of: TaskFacts, run: RunFacts): Why | null {
+  return reasonsOf(task, of, run)[0] ?? null;
+}
+
+/** All that holds the task, in the order in which it would be looked at. */
+export function reasonsOf(task: TaskView, of: TaskFacts, run: RunFacts): readonly Why[] {
   switch (task.state) {
     case 'skipped':
-      return task.reason === null ? null : because('skipped', task.reason);
+      return task.reason === null ? [] : [because('skipped', task.reason)];
     case 'upstream_failed':
-      return because('upstream_failed', task.reason ?? 'A task that it needs did not succeed.');
+      return [because('upstream_failed', task.reason ?? 'A task that it needs did not succeed.')];
     case 'failed':
-      return task.deadLetter === null ? null : because('given_up', GIVEN_UP[task.deadLetter](task));
+      return task.deadLetter === null ? [] : [because('given_up', GIVEN_UP[task.deadLetter](task))];
     case 'waiting':
       return task.child?.run == null
-        ? null
-        : because('child', `Waits for run ${task.child.run} of dag ${task.child.dag}.`);
+        ? []
+        : [because('child', `Waits for run ${task.child.run} of dag ${task.child.dag}.`)];
     case 'blocked':
-      return whyNoneStarts(task, run) ?? whyBlocked(task, of);
+      return [...whyNoneStarts(task, run), ...whyBlocked(task, of)];
     case 'ready':
     case 'retrying':
-      return whyNoneStarts(task, run) ?? whyNotClaimed(task, of, run);
+      return [...whyNoneStarts(task, run), ...whyNotClaimed(task, of, run)];
     case 'expanded': {
       const { ready = 0, running = 0 } = task.instances?.states ?? {};
-      return ready === 0 || running > 0 ? null : (whyNoneStarts(task, run) ?? whyNotClaimed(task, of, run));
+      return ready === 0 || running > 0 ? [] : [...whyNoneStarts(task, run), ...whyNotClaimed(task, of, run)];
     }
     default:
-      return null;
+      return [];
   }
 }
 
@@ -69,12 +116,12 @@ const GIVEN_UP: Readonly<Record<NonNullable<TaskView['deadLetter']>, (task: Task
 };
 
 /** What holds the whole run, or this task, whatever it waits for. */
-function whyNoneStarts(task: TaskView, run: RunFacts): Why | null {
+function whyNoneStarts(task: TaskView, run: RunFacts): readonly Why[] {
   const own = whyRun(run);
-  if (own !== null) return own;
-  if (task.paused === null) return null;
+  const found = own === null ? [] : [own];
+  if (task.paused === null) return found;
   const { by, since, until } = task.paused;
-  return because('task_paused', `The task is paused, by ${by} since ${since}.`, until);
+  return [...found, because('task_paused', `The task is paused, by ${by} since ${since}.`, until)];
 }
 
 /** What holds all tasks of a run. */
@@ -85,6 +132,13 @@ function whyRun(run: RunFacts): Why | null {
   if (run.state === 'queued' && run.requires !== undefined) {
     const { of, until } = run.requires;
     return because('requires', `Waits until what the schedule requires is met: ${of.join(', ')}.`, until);
+  }
+  if (run.state === 'queued' && run.key !== undefined && run.key.heldBy.length >= run.key.limit) {
+    const { key, limit, heldBy } = run.key;
+    const [first = '', ...others] = heldBy;
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const most = limit === 1 ? 'one run' : `${limit} runs`;
+    return because('run_key', `At most ${most} with key "${key}" may be active. Run ${first}${more} has it.`);
   }
   if (run.state === 'queued') {
     const limit = run.maxActiveRuns === null ? '' : ` (maxActiveRuns: ${run.maxActiveRuns})`;
@@ -98,11 +152,11 @@ function whyRun(run: RunFacts): Why | null {
 
 const NAMES_SHOWN = 3;
 
-function whyBlocked(task: TaskView, { unmet }: TaskFacts): Why | null {
-  if (unmet.length === 0) return task.role === 'task' ? null : because('closing', 'Runs when the run closes.');
+function whyBlocked(task: TaskView, { unmet }: TaskFacts): readonly Why[] {
+  if (unmet.length === 0) return task.role === 'task' ? [] : [because('closing', 'Runs when the run closes.')];
   const names = unmet.slice(0, NAMES_SHOWN).map(({ name, state }) => `${name} (${state})`);
   const more = unmet.length > NAMES_SHOWN ? ` and ${unmet.length - NAMES_SHOWN} more` : '';
-  return because('upstream', `Waits for ${names.join(', ')}${more}.`);
+  return [because('upstream', `Waits for ${names.join(', ')}${more}.`)];
 }
 
 function whyPast({ name }: TaskView, past: NonNullable<TaskFacts['past']>): Why {
@@ -115,28 +169,137 @@ function whyPast({ name }: TaskView, past: NonNullable<TaskFacts['past']>): Why 
   );
 }
 
-function whyNotClaimed(task: TaskView, { queue, past }: TaskFacts, run: RunFacts): Why | null {
-  if (past !== undefined) return whyPast(task, past);
+function whyFrozen({ kind, name, by, since, reason }: FreezeFact): Why {
+  const what = { cluster: 'The cluster', tenant: 'The tenant', dag: 'The dag', queue: `Queue "${name}"`, worker: '' }[
+    kind
+  ];
+  return because('frozen', `${what} is frozen, by ${by} since ${since}${reason === null ? '' : `: ${reason}`}.`);
+}
+
+/** Limits over several dags that have no room for the task; of those that the matcher names, where it was asked. */
+function whyLimited(limits: readonly LimitFact[], wait: WaitFact | undefined): readonly Why[] {
+  return limits.flatMap((limit): readonly Why[] => {
+    const why = whyFull(limit);
+    if (wait === undefined) return why === null ? [] : [why];
+    if (!wait.blockers.some((blocker) => isOf(blocker, limit))) return [];
+    return [
+      why ?? because(codeOf(limit), `${whose(limit)} has room, and slots are on their way to the server of the dag.`),
+    ];
+  });
+}
+
+function whyFull(limit: LimitFact): Why | null {
+  const { kind, name, takes, slots, used, heldBy } = limit;
+  if (slots === null)
+    return because('pool_missing', `${whose(limit)} is not set: "signalbox limits set pool:${name} <slots>" sets it.`);
+  if (kind === 'pool' && takes > slots)
+    return because(
+      'pool_too_small',
+      `${whose(limit)} has ${slots} slots, and the task takes ${takes}: it never starts.`,
+    );
+  if (used + takes <= slots) return null;
+  const held = heldBy === null ? '' : `, one by ${heldBy}`;
+  if (kind === 'pool') {
+    const needs = takes === 1 ? '' : `; the task takes ${takes}`;
+    return because('pool_full', `${whose(limit)} has ${slots} slots, and ${used} are in use${held}${needs}.`);
+  }
+  if (kind === 'task')
+    return because('task_limit', `At most ${slots} attempts of ${name} run at once (maxActive)${held}.`);
+  return because('cap_full', `${whose(limit)} runs at most ${slots} tasks at once${held}.`);
+}
+
+function whose({ kind, name }: LimitFact): string {
+  return {
+    task: `Task ${name}`,
+    pool: `Pool "${name}"`,
+    queue: `Queue "${name}"`,
+    tenant: 'The tenant',
+    cluster: 'The cluster',
+  }[kind];
+}
+
+const codeOf = ({ kind }: LimitFact): WhyCode =>
+  kind === 'pool' ? 'pool_full' : kind === 'task' ? 'task_limit' : 'cap_full';
+
+/** Blockers name limits as the CLI does: `pool:database`, `queue:default`, `tenant`, `dag:etl task:load`. */
+function isOf({ code, subject }: WaitFact['blockers'][number], { kind, name }: LimitFact): boolean {
+  if (code === 'task_limit') return kind === 'task' && subject.endsWith(` task:${name}`);
+  if (code === 'pool_full') return kind === 'pool' && subject === `pool:${name}`;
+  if (code !== 'cap_full') return false;
+  return kind === 'queue' ? subject === `queue:${name}` : subject === kind;
+}
+
+function whyNotClaimed(task: TaskView, of: TaskFacts, run: RunFacts): readonly Why[] {
+  const { queue, past, limits = [], wait } = of;
+  const isSeen = (code: string) => wait === undefined || wait.blockers.some((blocker) => blocker.code === code);
+  const found: Why[] = [];
+  const frozen =
+    run.freezes?.filter(({ kind, name }) => kind !== 'worker' && (kind !== 'queue' || name === queue)) ?? [];
+  found.push(...frozen.map(whyFrozen));
+  if (run.isSuspended === true) found.push(because('suspended', 'The tenant is suspended: nothing of it starts.'));
+  if (past !== undefined) found.push(whyPast(task, past));
   if (task.retryAt !== null && fromIso(task.retryAt) > run.now) {
-    return because('retry', `Attempt ${task.attempt} failed; the next one starts at ${task.retryAt}.`, task.retryAt);
+    const message = `Attempt ${task.attempt} failed; the next one starts at ${task.retryAt}.`;
+    found.push(because('retry', message, task.retryAt));
   }
-  if (task.heldBy !== null) return because('breaker', `Held by the ${task.heldBy} until a probe succeeds.`);
-  if (run.queues === null) return null;
+  if (task.heldBy !== null) found.push(because('breaker', `Held by the ${task.heldBy} until a probe succeeds.`));
+  else if (wait !== undefined && isSeen('breaker'))
+    found.push(because('breaker', 'Held by the breaker of the dag until a probe succeeds.'));
+  if (wait !== undefined && run.maxActiveTasks !== null && isSeen('limit')) found.push(whyDagFull(run.maxActiveTasks));
+  if (run.ofRun !== undefined && (wait === undefined ? run.ofRun.running >= run.ofRun.most : isSeen('run_limit')))
+    found.push(because('run_limit', `At most ${run.ofRun.most} tasks of a run run at once (maxActiveTasksPerRun).`));
+  for (const one of wait?.blockers ?? []) if (one.code === 'rate') found.push(whyRate(one, run));
+  found.push(...whyLimited(limits, wait));
+  if (found.length === 0) return whyNoWorker(of, run);
+  // Whatever else holds it: without a worker it would not start either.
+  return run.queues?.slotsOf(queue) === null ? [...found, whyUnserved(queue)] : found;
+}
+
+/** `dag:etl`, or `dag:etl task:load`. */
+function whyRate({ subject, until }: WaitFact['blockers'][number], { rates = [] }: RunFacts): Why {
+  const task = / task:(.*)$/.exec(subject)?.[1] ?? null;
+  const rate = rates.find((one) => one.task === task);
+  const most = rate === undefined ? '' : `: at most ${rate.limit} per ${span(rate.perMs)}`;
+  const next = until === undefined ? null : toIso(until);
+  const whose = task === null ? 'The dag' : `Task ${task}`;
+  return because('rate', `${whose} has started as many attempts as its rate allows${most}.`, next);
+}
+
+const whyDagFull = (most: number): Why =>
+  because('limit', `The dag runs at most ${most} tasks at once (maxActiveTasks).`);
+
+const whyUnserved = (queue: string): Why => because('no_worker', `No worker serves queue "${queue}".`);
+
+/** Nothing but workers is missing, or its turn has not come. */
+function whyNoWorker({ queue, wait }: TaskFacts, run: RunFacts): readonly Why[] {
+  const found: Why[] = [];
+  const ahead = wait?.ahead ?? 0;
+  const isOne = ahead === 1;
+  const before = `${ahead} ${isOne ? 'task' : 'tasks'} of queue "${queue}" ${isOne ? 'goes' : 'go'} first`;
+  if (ahead > 0) found.push(because('position', `Position ${ahead + 1}: ${before}.`));
+  if (run.queues === null) return found;
   const workers = run.queues.slotsOf(queue);
-  if (workers === null) return because('no_worker', `No worker serves queue "${queue}".`);
-  if (workers.running >= workers.slots) {
-    return because('workers_busy', `All ${workers.slots} slots for queue "${queue}" are in use.`);
-  }
-  if (run.maxActiveTasks === null) return null;
-  return because('limit', `The dag runs at most ${run.maxActiveTasks} tasks at once (maxActiveTasks).`);
+  if (workers === null) return [...found, whyUnserved(queue)];
+  if (workers.running >= workers.slots)
+    return [...found, because('workers_busy', `All ${workers.slots} slots for queue "${queue}" are in use.`)];
+  if (wait === undefined && run.maxActiveTasks !== null) return [whyDagFull(run.maxActiveTasks)];
+  return found;
 }
 
 /** What a person would want to know first. */
 const TELLING: readonly WhyCode[] = [
+  'suspended',
+  'frozen',
   'past',
+  'pool_missing',
+  'pool_too_small',
   'no_worker',
   'breaker',
   'task_paused',
+  'rate',
+  'task_limit',
+  'pool_full',
+  'cap_full',
   'workers_busy',
   'limit',
   'retry',

@@ -19,7 +19,7 @@ export function zoneRoutes(app: FastifyInstance, parts: RestParts): void {
     );
     // Which zones are used is known of all tenants together, so the others are not told (I65).
     const told = isOfInstallation(callerOf(request)) ? [...zones.values()] : [];
-    const used = told.map(({ zone, tzVersion: madeFrom }) => ({ zone, madeFrom }));
+    const used = told.map(({ zone, tzVersion: madeFrom }) => ({ zone: asWritten(zone), madeFrom }));
     return {
       version,
       nodes: nodes.map(({ nodeId, version: own }) => ({ node: nodeId, version: own })),
@@ -47,4 +47,15 @@ export function zoneRoutes(app: FastifyInstance, parts: RestParts): void {
       },
     }),
   );
+}
+
+/** Names of zones are stored in small letters, because `europe/berlin` is the same zone. People know them as IANA writes them. */
+function asWritten(zone: string): string {
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions();
+    // Another name of the same zone is not what somebody has written.
+    return timeZone.toLowerCase() === zone ? timeZone : zone;
+  } catch {
+    return zone;
+  }
 }

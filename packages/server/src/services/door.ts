@@ -1,6 +1,6 @@
 /** The services port, on the thread of the edge: bulk data to and from workers, and the gRPC API (docs/decisions/0012). */
 import { logVerbosity, Server, setLogVerbosity } from '@grpc/grpc-js';
-import { addNodeLogs, addWorkerData, CHANNEL_OPTIONS, MAX_MESSAGE_BYTES } from '@signalbox/protocol/grpc';
+import { addNodeLogs, addWorkerData, CHANNEL_OPTIONS } from '@signalbox/protocol/grpc';
 import type { Cluster, Queries } from '@signalbox/store';
 import type { FastifyInstance } from 'fastify';
 import { Bearers } from '../auth/bearer.ts';
@@ -15,13 +15,14 @@ import { HmacTokens } from '../ports/tokens.ts';
 import { addApi } from './api/api.ts';
 import { BundleCache } from './bundle-cache.ts';
 import { fetchBundle } from './fetch-bundle.ts';
-import { gateOf } from './gate.ts';
+import { gateOf, longestMessage } from './gate.ts';
 import { addHealth } from './health.ts';
 import { fetchOutput } from './outputs/fetch-output.ts';
 import { Room } from './outputs/room.ts';
 import { storeOutput } from './outputs/store-output.ts';
 import { pushLogs } from './push-logs.ts';
 import { addReflection } from './reflection.ts';
+import { addScaler } from './scaler.ts';
 
 /** Each may have 8 MiB in memory, a few times over. */
 const OUTPUTS_AT_ONCE = 8;
@@ -51,7 +52,7 @@ export async function openServices(options: ServicesOptions): Promise<GrpcDoor> 
   const server = new Server({
     ...CHANNEL_OPTIONS,
     interceptors: [
-      boundUnfinished({ longest: () => MAX_MESSAGE_BYTES, totalBytes: MOST_UNFINISHED_BYTES }),
+      boundUnfinished({ longest: longestMessage, totalBytes: MOST_UNFINISHED_BYTES }),
       gateOf({ ...guard, isNode: (metadata) => isNode(metadata, cluster, address) }),
     ],
     'grpc.enable_channelz': 0,
@@ -71,8 +72,9 @@ export async function openServices(options: ServicesOptions): Promise<GrpcDoor> 
   const api = addApi(server, { ...guard, app, bind: http, logs: reader });
   const isReady = async () =>
     (await app.inject({ url: '/readyz', headers: { host: showAddress(http) } })).statusCode === 200;
-  const health = addHealth(server, { isReady, services: () => [api.name] });
-  addReflection(server, [api, health], guard);
+  const scaler = addScaler(server, { app, bind: http, logger });
+  const health = addHealth(server, { isReady, services: () => [api.name, scaler.name] });
+  addReflection(server, [api, scaler, health], guard);
   addNodeLogs(server, (call, answer) => {
     void answerReadLogs(call, answer, { key: cluster, address: () => address, logs, logger });
   });

@@ -10,18 +10,22 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { SignalboxError } from '@signalbox/protocol';
-import { HEALTH_SERVICE } from '@signalbox/protocol/grpc';
+import { HEALTH_SERVICE, MAX_MESSAGE_BYTES, SCALER_SERVICE } from '@signalbox/protocol/grpc';
 import { networkOf } from '../auth/network.ts';
 import type { Logger } from '../log.ts';
 import { EVERY_ROLE } from '../rest/operations/operation.ts';
 import { type CallGuard, callerIn } from './caller.ts';
+import { Places } from './places.ts';
 import { refusalOf } from './refusal.ts';
 
 /** Anybody may ask how we are; only so many questions are read at a time, and none for long. */
-const MOST_UNREAD = 32;
+const MOST_UNREAD = { all: 64, ofNetwork: 16 };
 const READ_MS = 5_000;
 
 const HEALTH = `/${HEALTH_SERVICE}/`;
+/** Its calls have their credential in the message, which is read by the same rules, and is short. */
+const SCALER = `/${SCALER_SERVICE}/`;
+const MOST_SCALER_BYTES = 64 * 1024;
 const NODE_LOGS = '/signalbox.node.v1.NodeLogs/';
 const WORKER_DATA = '/signalbox.data.v1.WorkerData/';
 const ANYBODY = { may: EVERY_ROLE, action: 'call services' } as const;
@@ -32,8 +36,17 @@ export interface GateParts extends CallGuard {
 }
 
 export function gateOf(parts: GateParts): ServerInterceptor {
-  const unread = { count: 0 };
-  return ({ path }, call) => (path.startsWith(HEALTH) ? readSoon(call, unread, parts) : knownOnly(path, call, parts));
+  const unread = { health: new Places(MOST_UNREAD), scaler: new Places(MOST_UNREAD) };
+  return ({ path }, call) => {
+    if (path.startsWith(HEALTH)) return readSoon(call, unread.health, parts);
+    if (path.startsWith(SCALER)) return readSoon(call, unread.scaler, parts);
+    return knownOnly(path, call, parts);
+  };
+}
+
+/** What a stranger may send is short. */
+export function longestMessage(path: string): number {
+  return path.startsWith(SCALER) ? MOST_SCALER_BYTES : MAX_MESSAGE_BYTES;
 }
 
 function knownOnly(path: string, call: ServerCall, parts: GateParts): ServerInterceptingCall {
@@ -62,16 +75,13 @@ function knownOnly(path: string, call: ServerCall, parts: GateParts): ServerInte
   });
 }
 
-function readSoon(call: ServerCall, unread: { count: number }, { logger }: GateParts): ServerInterceptingCall {
+function readSoon(call: ServerCall, unread: Places, { logger }: GateParts): ServerInterceptingCall {
   const refuse = () => call.sendStatus(statusOf(new SignalboxError('OVERLOADED', { retryAfterMs: 1_000 }), logger));
   const start: NonNullable<ConstructorParameters<typeof ServerInterceptingCall>[1]>['start'] = (next) => {
-    if (unread.count >= MOST_UNREAD) return refuse();
-    unread.count += 1;
-    let isRead = false;
+    const giveBack = unread.take(networkOf(call.getPeer()));
+    if (giveBack === null) return refuse();
     const read = () => {
-      if (isRead) return;
-      isRead = true;
-      unread.count -= 1;
+      giveBack();
       clearTimeout(late);
     };
     const late = setTimeout(() => {

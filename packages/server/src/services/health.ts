@@ -2,6 +2,7 @@
 import type { Server, ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import { HEALTH_SERVICE, loadService, type OfferedService } from '@signalbox/protocol/grpc';
+import { Watchers } from './watchers.ts';
 
 interface Asked {
   readonly service: string;
@@ -9,9 +10,6 @@ interface Asked {
 interface Health {
   readonly status: 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 }
-
-const LOOK_MS = 1_000;
-const MOST_WATCHING = 100;
 
 export function addHealth(
   server: Server,
@@ -22,7 +20,7 @@ export function addHealth(
     if (name !== '' && !services().includes(name)) return { status: 'SERVICE_UNKNOWN' };
     return { status: (await isReady().catch(() => false)) ? 'SERVING' : 'NOT_SERVING' };
   };
-  let watching = 0;
+  const watchers = new Watchers();
   server.addService(service.definition, {
     Check: (call: ServerUnaryCall<Asked, Health>, send: sendUnaryData<Health>) => {
       void look(call.request.service).then((health) => {
@@ -30,27 +28,12 @@ export function addHealth(
         else send(null, health);
       });
     },
-    Watch: (stream: ServerWritableStream<Asked, Health>) => {
-      stream.on('error', () => undefined);
-      if (watching >= MOST_WATCHING) {
-        stream.emit('error', { code: status.RESOURCE_EXHAUSTED, details: 'Too many are watching.' });
-        return;
-      }
-      watching += 1;
-      let last = '';
-      const tell = async () => {
-        const health = await look(stream.request.service);
-        if (health.status !== last) stream.write(health);
-        last = health.status;
-      };
-      const timer = setInterval(() => void tell(), LOOK_MS);
-      stream.once('close', () => {
-        clearInterval(timer);
-        watching -= 1;
-      });
-      stream.once('cancelled', () => stream.end());
-      void tell();
-    },
+    Watch: (stream: ServerWritableStream<Asked, Health>) =>
+      watchers.add(
+        stream,
+        () => look(stream.request.service),
+        (error) => ({ code: status.INTERNAL, details: String(error) }),
+      ),
   });
   return service;
 }

@@ -82,7 +82,17 @@ export class RawWorker {
   /** What a report is answered. */
   async report({ claim, token }: Held, more: Partial<Report> = {}): Promise<string> {
     const before = this.#answersTo(claim).length;
-    const usual = { output: '"done"', error: '', startedAt: 1, endedAt: 2, code: '', retryAfterMs: 0, memoryBytes: 0 };
+    const usual = {
+      output: '"done"',
+      error: '',
+      startedAt: 1,
+      endedAt: 2,
+      code: '',
+      retryAfterMs: 0,
+      memoryBytes: 0,
+      cpuMicros: 0,
+      peakBytes: 0,
+    };
     this.stream.write({ reports: [{ claim, token, outcome: 'succeeded', ...usual, ...more }] });
     await eventually(() => this.#answersTo(claim).length > before);
     return this.#answersTo(claim).at(-1) as string;

@@ -10,6 +10,7 @@ import {
   type ScheduleSet,
   type SubmitRuns,
   scheduleIdOf,
+  type TenantId,
   uidOfItem,
 } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
@@ -29,6 +30,8 @@ export function delayedRuns(scene: Scene): Checker {
   /** What has become of those that were accepted. */
   const seen = new Map<RunUid, 'waits' | 'begun' | 'cancelled' | 'gone'>();
   const dueSince = new Map<RunUid, number>();
+  /** Tenants that were deleted at some time. */
+  const wereDeleted = new Set<TenantId>();
 
   function checkSet(change: ScheduleSet, uid: RunUid): void {
     const old = ledger.schedules.get(scheduleIdOf(change));
@@ -82,9 +85,10 @@ export function delayedRuns(scene: Scene): Checker {
     seen.set(uid, gone === undefined ? 'cancelled' : 'gone');
     if (gone === undefined && !touched.DeleteSchedule.has(uid))
       scene.fail('I10', `delayed run ${uid} has vanished, and nobody cancelled it`);
-    const { isRetired, spec } = ledger.dag(change.dagId);
-    const mayRun = !isRetired && hasGoal(spec, asked.get(uid)?.until);
-    if (gone !== undefined && mayRun) scene.fail('I10', `delayed run ${uid} was skipped, and could run`);
+    const { isRetired, spec, tenantId } = ledger.dag(change.dagId);
+    const mayRun = !isRetired && !wereDeleted.has(tenantId) && hasGoal(spec, asked.get(uid)?.until);
+    const isTaken = gone?.kind === 'WindowDecided' && gone.skipped === 'overlap' && spec.concurrency?.onFull === 'skip';
+    if (gone !== undefined && mayRun && !isTaken) scene.fail('I10', `delayed run ${uid} was skipped, and could run`);
   }
 
   /** By the clock of its owner. */
@@ -106,6 +110,7 @@ export function delayedRuns(scene: Scene): Checker {
   return {
     invariants: ['I1', 'I4', 'I6', 'I8', 'I10', 'I11', 'I12'],
     onHappening(happening) {
+      if (happening.kind === 'tenant' && happening.isDeleted) wereDeleted.add(happening.tenantId);
       if (happening.kind !== 'asked') return;
       const { command } = happening.ask;
       if (command.kind === 'SubmitRuns') {

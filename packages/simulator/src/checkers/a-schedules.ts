@@ -15,7 +15,7 @@ import {
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { MAX_DEFAULT_JITTER_MS } from '../world/world.ts';
 import type { Checker, Scene } from './checker.ts';
-import { windowAfter, windowsIn } from './window-model.ts';
+import { dayOf, instantOfDay, jitterOf, timeOfDay, windowAfter, windowsIn } from './window-model.ts';
 
 const STUCK_MS = 20_000;
 const CLOCKS_DIFFER_MS = 60_000;
@@ -31,8 +31,12 @@ export function schedules(scene: Scene): Checker {
   const withRun = new Set<string>();
   /** `dag/window`: somebody wanted a run for it. */
   const chosen = new Set<string>();
+  /** Dags of which somebody wanted one. */
+  const wereChosen = new Set<DagId>();
   /** Opened again, runs come back beside others. */
   const wasReopened = new Set<RunId>();
+  /** `schedule expression day`: the time of that day has a run. */
+  const firedDays = new Set<string>();
   /** The last number that a dag has given to a schedule. */
   const lastNo = new Map<DagId, number>();
   /** By dag: what schedules that were removed had decided. */
@@ -45,14 +49,25 @@ export function schedules(scene: Scene): Checker {
     const what = `window ${firesAt} of schedule ${dagId}/${name}`;
     if (schedule === undefined) return scene.fail('I6', `${what} was decided though the schedule is removed`);
     if (schedule.name !== name) scene.fail('I6', `${what} was decided for schedule ${schedule.name}`);
+    const days = daysOf(schedule, firesAt);
+    if (days !== null) checkDaily(change, days);
     const isFirst = schedule.spec.runNow === true && schedule.decidedUntil === firesAt - 1 && schedule.at === firesAt;
     const next = isFirst ? firesAt : nextWindow(schedule);
-    if (firesAt !== next) scene.fail('I2', `${what} was decided, but the next one was ${next}`);
+    if (days === null && firesAt !== next) scene.fail('I2', `${what} was decided, but the next one was ${next}`);
     if ((runId === null) === (skipped === null)) scene.fail('I2', `${what} ended as neither or both`);
     const covered = windowsIn(schedule.spec, firesAt, untilAt);
-    if (count !== 0 && count !== covered) scene.fail('I2', `${what} and ${count} in all, but there are ${covered}`);
+    if (days === null && count !== 0 && count !== covered)
+      scene.fail('I2', `${what} and ${count} in all, but there are ${covered}`);
     if (firesAt > at) scene.fail('I4', `${what} was decided early, at ${at}`);
     if (runId === null) return;
+    // An edit, and whoever asks for windows of the past, has those decided whose time has come, whatever their jitter.
+    const isAltered = changes.some(
+      (other) =>
+        ((other.kind === 'ScheduleSet' || other.kind === 'ScheduleRemoved') && scheduleIdOf(other) === id) ||
+        (other.kind === 'BackfillStarted' && other.dagId === dagId),
+    );
+    const lateMs = isFirst || isAltered || wereChosen.has(dagId) ? 0 : jitterOf(schedule, firesAt);
+    if (at < firesAt + lateMs) scene.fail('I4', `${what} fired at ${at}, its jitter is ${lateMs} ms`);
     // A resume decides about the windows of the pause first.
     const isResumed = changes.some(
       (other) => other.kind === 'ScheduleSet' && scheduleIdOf(other) === id && !other.paused,
@@ -62,6 +77,41 @@ export function schedules(scene: Scene): Checker {
     fired.set(id, known);
     if (known.has(firesAt)) scene.fail('I1', `${what} has a second run, ${runId}`);
     known.add(firesAt);
+  }
+
+  /** By each edition of the zone data so far: the days of which this may be the window. Null for one that fires at no time of the day. */
+  function daysOf({ spec }: ScheduleSet, at: number): readonly number[] | null {
+    const timeMs = timeOfDay(spec);
+    return timeMs === null ? null : latersMs().flatMap((laterMs) => dayOf(timeMs, at, laterMs) ?? []);
+  }
+
+  const latersMs = () => (world.zones.edition === 1 ? [0] : [0, world.zones.laterMs]);
+
+  /** A time of the day has one run, also if newer zone data moves it after it was decided. */
+  function checkDaily(change: WindowDecided, days: readonly number[]): void {
+    const { dagId, name, firesAt, runId } = change;
+    const what = `window ${firesAt} of schedule ${dagId}/${name}`;
+    const { spec } = ledger.schedules.get(scheduleIdOf(change))!;
+    if (days.length === 0) return scene.fail('I3', `${what} is no time of ${String(spec.cron)} by any zone data`);
+    if (runId === null) return;
+    for (const day of days) {
+      const known = `${scheduleIdOf(change)} ${String(spec.cron)} ${day}`;
+      if (firedDays.has(known)) scene.fail('I3', `${what} has a second run, ${runId}, for the same time of the day`);
+      firedDays.add(known);
+    }
+  }
+
+  /** The next one that it may decide. A time of the day: the first that has no run yet, by the zone data that has it later. */
+  function nextWindow(schedule: ScheduleSet): number {
+    const { spec, decidedUntil: until, fired: count } = schedule;
+    const timeMs = timeOfDay(spec);
+    if (timeMs === null || count >= (spec.limit ?? Number.POSITIVE_INFINITY)) return nextOf(schedule);
+    const nextBy = (laterMs: number) => {
+      let day = Math.floor((until - timeMs - laterMs) / 86_400_000) + 1;
+      while (firedDays.has(`${scheduleIdOf(schedule)} ${String(spec.cron)} ${day}`)) day += 1;
+      return instantOfDay(timeMs, day, laterMs);
+    };
+    return Math.max(...latersMs().map(nextBy));
   }
 
   /** Before a schedule is altered, all that was due by the old one is decided. */
@@ -160,8 +210,20 @@ export function schedules(scene: Scene): Checker {
     }
   }
 
+  /** A window that comes by itself while a run of its dag waits for requirements. */
+  function checkBehind({ runId, dagId, scheduleNo, cause }: RunCreated): void {
+    if (cause !== 'schedule' || scheduleNo === undefined) return;
+    const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
+    if (ifRunning === 'allow' || ifRunning === 'queue_all') return;
+    for (const { created, requires, phase, isSetAside } of ledger.live) {
+      if (created.dagId !== dagId || created.runId === runId || requires === null || isSetAside) continue;
+      if (phase !== 'open') continue;
+      scene.fail('I7', `run ${runId} (${ifRunning}) came while run ${created.runId} waits for its requirements`);
+    }
+  }
+
   return {
-    invariants: ['I1', 'I2', 'I4', 'I5', 'I6', 'I7', 'I8', 'I12'],
+    invariants: ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8', 'I12'],
     onChange(change: Change, commit) {
       if (change.kind === 'WindowDecided') checkWindow(change, commit);
       else if (change.kind === 'ScheduleSet') checkSet(change);
@@ -179,6 +241,7 @@ export function schedules(scene: Scene): Checker {
       } else if (change.kind === 'RunCreated') {
         if (change.admitted) checkActive(change.dagId, change.runId);
         checkBeside(change, change.admitted);
+        checkBehind(change);
         checkOnly(change);
         if (change.cause !== 'schedule') return;
         const isDecided = commit.changes.some(
@@ -191,7 +254,9 @@ export function schedules(scene: Scene): Checker {
     onHappening(happening) {
       if (happening.kind !== 'asked' || happening.ask.command.kind !== 'SubmitRuns') return;
       const { dagId, window } = happening.ask.command;
-      if (window !== undefined) chosen.add(`${dagId}/${window.at}`);
+      if (window === undefined) return;
+      chosen.add(`${dagId}/${window.at}`);
+      wereChosen.add(dagId);
     },
     atEnd() {
       if (scene.health.wellForMs() < 10_000) return;
@@ -216,7 +281,7 @@ export function schedules(scene: Scene): Checker {
 }
 
 /** The next one that it may decide; infinite when there is none, or when it has fired as often as it may. */
-function nextWindow({ spec, decidedUntil, fired }: ScheduleSet): number {
+function nextOf({ spec, decidedUntil, fired }: ScheduleSet): number {
   const { limit = Number.POSITIVE_INFINITY } = spec;
   return fired >= limit ? Number.POSITIVE_INFINITY : windowAfter(spec, decidedUntil);
 }

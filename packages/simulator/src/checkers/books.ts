@@ -7,6 +7,7 @@ import type {
   Epoch,
   NodeId,
   PastNote,
+  Priority,
   RequiresNote,
   RunCreated,
   RunOutcome,
@@ -14,6 +15,7 @@ import type {
   SpeculativeEnded,
   SpeculativeTookOver,
   TaskNo,
+  TenantId,
   WorkerId,
 } from '@signalbox/engine';
 import { type MapBook, taskSpecOf } from './map-book.ts';
@@ -67,6 +69,9 @@ export interface TaskBook {
 export interface RunBook {
   readonly created: RunCreated;
   readonly createdAt: number;
+  priority: Priority;
+  /** All that it has ever had. */
+  readonly priorities: Set<Priority>;
   readonly shard: ShardNo;
   /** With what was added to it. */
   spec: DagSpec;
@@ -131,6 +136,7 @@ export interface Derived {
 
 export interface DagBook {
   readonly dagId: DagId;
+  readonly tenantId: TenantId;
   readonly name: string;
   spec: DagSpec;
   versionNo: number;

@@ -11,20 +11,31 @@ import {
   State,
 } from '@signalbox/engine';
 import { readHeads } from '../fake-store/reads.ts';
+import { isSame } from '../same.ts';
 import { WORLD_BEGAN_AT } from '../world/process.ts';
 import type { Checker, Scene } from './checker.ts';
 
-const EVERY_MS = 5_000;
+const EVERY_MS = 10_000;
 const EVER = Number.POSITIVE_INFINITY;
 
 /** How much is told of what comes before the first difference, and after it. */
 const AROUND = 400;
 
-function whereTheyDiffer(a: string, b: string): readonly [string, string] {
+/** Null when both say the same. Most do: text is made only to tell what differs. */
+function whereTheyDiffer(one: unknown, other: unknown): readonly [string, string] | null {
+  if (isSame(one, other)) return null;
+  const [a, b] = [JSON.stringify(one), JSON.stringify(other)];
+  if (a === b) return null;
   let at = 0;
   while (at < a.length && a[at] === b[at]) at += 1;
   const around = (text: string) => `… ${text.slice(Math.max(0, at - AROUND), at + AROUND)} …`;
   return [around(a), around(b)];
+}
+
+function hasFarSchedules(state: State, shard: ShardNo, nearUntil: number): boolean {
+  for (const { shard: own, dueAt } of state.schedules.values())
+    if (own === shard && (dueAt ?? EVER) > nearUntil) return true;
+  return false;
 }
 
 export function replay(scene: Scene): Checker {
@@ -36,33 +47,38 @@ export function replay(scene: Scene): Checker {
   const stale = new Set<ShardNo>();
   let nextAt = EVERY_MS;
 
-  function compare(shards: readonly ShardNo[]): void {
-    if (shards.length === 0) return;
-    const loaded = new State(world.settings);
+  function load(shards: readonly ShardNo[], settings: State['settings']): State {
+    const loaded = new State(settings);
     const heads = readHeads(world.database.tables, shards, Number.POSITIVE_INFINITY, world.database.now());
     const wall = (WORLD_BEGAN_AT + world.now) as State['now'];
     adoptShards(loaded, heads, { wall, mono: 0 });
     for (const row of world.database.tables.schedules.values()) {
       if (shards.includes(row.shard) && row.dueAt !== RESIDENT) restoreSchedule(loaded, row);
     }
+    return loaded;
+  }
+
+  function compare(shards: readonly ShardNo[]): void {
+    if (shards.length === 0) return;
+    const loaded = load(shards, world.settings);
+    // A load by newer zone data moves what was decided; the journal has that once it is stored (docs/decisions/0096).
+    const asStored = world.zones.edition === 1 ? loaded : load(shards, { ...world.settings, zoneDataOf: () => null });
     for (const shard of shards) {
-      const fromJournal = JSON.stringify(describeShard(replayed, shard, EVER));
-      const fromRows = JSON.stringify(describeShard(loaded, shard, EVER));
-      if (fromJournal !== fromRows) {
-        const [journal, rows] = whereTheyDiffer(fromJournal, fromRows);
-        scene.fail('I19', `shard ${shard} by its journal is ${journal}, by its rows ${rows}`);
-      }
+      const fromRows = describeShard(asStored, shard, EVER);
+      const differ = whereTheyDiffer(describeShard(replayed, shard, EVER), fromRows);
+      if (differ !== null) scene.fail('I19', `shard ${shard} by its journal is ${differ[0]}, by its rows ${differ[1]}`);
       const live = liveState(shard);
       if (live === null) continue;
       stale.delete(shard);
       // What is due later may be in memory, or in the database only.
       const { nearUntil } = live.shards.get(shard)!;
-      const inMemory = JSON.stringify(describeShard(live, shard, nearUntil));
-      const near = JSON.stringify(describeShard(loaded, shard, nearUntil));
-      if (inMemory !== near) {
-        const [owner, rows] = whereTheyDiffer(inMemory, near);
-        scene.fail('I19', `shard ${shard} by its owner is ${owner}, by its rows ${rows}`);
-      }
+      const near =
+        asStored === loaded && !hasFarSchedules(loaded, shard, nearUntil)
+          ? fromRows
+          : describeShard(loaded, shard, nearUntil);
+      const differs = whereTheyDiffer(describeShard(live, shard, nearUntil), near);
+      if (differs !== null)
+        scene.fail('I19', `shard ${shard} by its owner is ${differs[0]}, by its rows ${differs[1]}`);
     }
   }
 
@@ -74,6 +90,8 @@ export function replay(scene: Scene): Checker {
     if (world.database.tables.shard(shard).loadCount > 2) return null;
     const state = node?.host?.inspect() ?? null;
     const held = state?.shards.get(shard);
+    // Some live runs of its shards are not in memory yet.
+    if (state === null || state.partial.size > 0) return null;
     return held !== undefined && held.epoch === epoch && held.commitNo === commitNo ? state : null;
   }
 

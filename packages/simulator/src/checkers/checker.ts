@@ -23,7 +23,7 @@ export interface Checker {
   /** Before the books have it. */
   onTake?(take: JournaledTake): void;
   onHappening?(happening: Happening): void;
-  /** A few times a second of simulated time. */
+  /** Twice a second of simulated time. */
   onLook?(): void;
   /** Faults are over for good, since that time. */
   onHealed?(): void;

@@ -1,6 +1,7 @@
 /** D. What running attempts ask for: only the holder of the claim gets it, and what was promised is there for the next attempt. */
-import type { CheckpointSaved, ClaimAsserted, ClaimRef } from '@signalbox/engine';
+import type { AttemptMeasured, CheckpointSaved, ClaimAsserted, ClaimRef } from '@signalbox/engine';
 import { type Happening, name } from '../world/happening.ts';
+import { usedOf } from '../world/user-code.ts';
 import type { Checker, Scene } from './checker.ts';
 
 interface Saved {
@@ -24,7 +25,7 @@ export function asks(scene: Scene): Checker {
   const taskKey = ({ runId, taskNo }: Pick<ClaimRef, 'runId' | 'taskNo'>) => `${runId}/${taskNo}`;
   const claimKey = (claim: Pick<ClaimRef, 'runId' | 'taskNo' | 'fence'>) => `${taskKey(claim)}/${claim.fence}`;
 
-  function checkChange(change: CheckpointSaved | ClaimAsserted): void {
+  function checkChange(change: CheckpointSaved | ClaimAsserted | AttemptMeasured): void {
     const { runId, taskNo, fence } = change;
     const task = ledger.run(runId).tasks.get(taskNo);
     const what = `${change.kind} of ${runId}/${taskNo} fence ${fence}`;
@@ -32,6 +33,7 @@ export function asks(scene: Scene): Checker {
     if (!isHeld) {
       return scene.fail('I21', `${what}: the task is ${task?.state} at fence ${task?.fence}`);
     }
+    if (change.kind === 'AttemptMeasured') return checkMeasured(change);
     const known = committed.get(claimKey(change)) ?? { no: 0, asserted: false };
     committed.set(claimKey(change), known);
     if (change.kind === 'ClaimAsserted') {
@@ -47,6 +49,17 @@ export function asks(scene: Scene): Checker {
       scene.fail('I21', `${what} (${change.no}) is ${change.value}, asked for was ${wanted}`);
     known.no = change.no;
     saved.set(taskKey(change), { fence, no: change.no, value: change.value });
+  }
+
+  /** Once for each claim, and what its worker said. */
+  const measured = new Set<string>();
+  function checkMeasured(change: AttemptMeasured): void {
+    const { cpuMs, peakBytes } = change;
+    const said = usedOf(change);
+    if (measured.has(claimKey(change))) scene.fail('I22', `${claimKey(change)} was measured twice`);
+    measured.add(claimKey(change));
+    if (cpuMs !== said?.cpuMs || peakBytes !== said.peakBytes)
+      scene.fail('I21', `${claimKey(change)} used ${cpuMs} and ${peakBytes}, its worker said ${JSON.stringify(said)}`);
   }
 
   function checkTold(
@@ -79,7 +92,8 @@ export function asks(scene: Scene): Checker {
     invariants: ['I15', 'I21', 'I22', 'I36'],
     onChange(change) {
       if (change.kind === 'SpeculativeClaimed') besides.set(claimKey(change), saved.get(taskKey(change))?.value ?? '');
-      if (change.kind === 'CheckpointSaved' || change.kind === 'ClaimAsserted') checkChange(change);
+      if (change.kind === 'CheckpointSaved' || change.kind === 'ClaimAsserted' || change.kind === 'AttemptMeasured')
+        checkChange(change);
       // What has succeeded and is run anew begins anew.
       if (change.kind === 'TaskCleared' && change.from === 'succeeded') saved.delete(taskKey(change));
     },

@@ -32,10 +32,11 @@ export function children(scene: Scene): Checker {
     const at = claimedAt.get(key);
     if (made.has(key)) return scene.fail('I11', `run ${runId} is the second of call ${key}`);
     if (at === undefined) return scene.fail('I11', `run ${runId} has call ${key}, which there is not`);
-    const { created, shard } = ledger.run(parent.runId);
+    const { created, priorities, shard } = ledger.run(parent.runId);
     const own = Number.parseInt(uid.slice(34), 16) as typeof shard;
     if (uid !== childUid(own, parent, at)) scene.fail('I11', `run ${runId} of call ${key} has another name: ${uid}`);
-    if (created.tenantId !== tenantId || created.priority !== priority) {
+    if (created.tenantId !== tenantId || !priorities.has(priority)) {
+      // A call that is on its way has the priority of when it was sent.
       scene.fail('I65', `run ${runId} has not the tenant and priority of its parent`);
     }
     if (over.has(key) && !isOnlyMark(change, commit)) {

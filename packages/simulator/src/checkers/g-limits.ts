@@ -1,14 +1,24 @@
 /** G. Limits and priorities. */
-import type { AttemptClaimed, DagId, SpeculativeClaimed, TaskNo } from '@signalbox/engine';
-import { NOBODY, PRIORITIES } from '@signalbox/engine';
+import type { AttemptClaimed, DagId, NodeId, ShardNo, SpeculativeClaimed, TaskNo } from '@signalbox/engine';
+import { isPool, NOBODY, PRIORITIES } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { taskSpecOf } from './map-book.ts';
 import { isUnfolding, stateOf } from './task-states.ts';
 
+/** Nodes read each second what is frozen; one that is cut off later. */
+const FROZEN_MS = 20_000;
+
+/** So long most shards take to load. */
+const LOADED_MS = 1_000;
+
 export function limits(scene: Scene): Checker {
   const { ledger, world } = scene;
+  const takenAt = new Map<ShardNo, number>();
+
+  /** Until when a dag or queue may count as frozen somewhere. */
+  let frozenUntil = 0;
 
   function running(dagId: DagId): number {
     let count = 0;
@@ -29,6 +39,13 @@ export function limits(scene: Scene): Checker {
       scene.fail('I44', `task ${change.runId}/${change.taskNo} was claimed, dag ${dagId} has ${held} of ${limit}`);
   }
 
+  /** Limits of a task over all runs, and of all tasks of one run. */
+  function checkOwnLimits(change: AttemptClaimed | SpeculativeClaimed): void {
+    const left = ledger.ownRoom(ledger.run(change.runId), change.taskNo);
+    if (change.workerId !== NOBODY && left < 1)
+      scene.fail('I44', `task ${change.runId}/${change.taskNo} was claimed, its own limits have ${left} left`);
+  }
+
   /** On one node: nothing of a higher priority was left behind that could have had the slot. */
   function checkPriority({ changes, nodeId, shards }: JournaledCommit): void {
     const known = new Set(shards.map(({ shard }) => shard));
@@ -39,20 +56,28 @@ export function limits(scene: Scene): Checker {
       // A backfill has a share whatever waits, and whatever waits goes before the rest of it.
       if (run.created.backfill !== undefined) continue;
       const { queue } = taskSpecOf(run, change.taskNo);
-      const rank = PRIORITIES.indexOf(run.created.priority);
+      const rank = PRIORITIES.indexOf(run.priority);
       for (const other of ledger.live) {
         // A slot may be lent for one tenant alone.
         if (other.created.backfill !== undefined || other.created.tenantId !== run.created.tenantId) continue;
-        if (!known.has(other.shard) || PRIORITIES.indexOf(other.created.priority) >= rank) continue;
+        if (!known.has(other.shard) || PRIORITIES.indexOf(other.priority) >= rank) continue;
         const left = waitingTask(other, queue);
-        if (left !== null) {
+        if (left !== null && isLoaded(nodeId, other)) {
           scene.fail(
             'I49',
-            `${nodeId} claimed ${change.runId}/${change.taskNo} (${run.created.priority}) before ${other.created.runId}/${left} (${other.created.priority})`,
+            `${nodeId} claimed ${change.runId}/${change.taskNo} (${run.priority}) before ${other.created.runId}/${left} (${other.priority})`,
           );
         }
       }
     }
+  }
+
+  /** A new owner loads runs in pages, oldest first, and begins before it has seen them all. What it has now may have come after it decided. */
+  function isLoaded(nodeId: NodeId, { created, shard }: RunBook): boolean {
+    if (world.now - (takenAt.get(shard) ?? 0) < LOADED_MS) return false;
+    const node = world.nodes.find((one) => one.nodeId === nodeId);
+    const state = node?.host?.inspect() ?? null;
+    return state !== null && state.runs.find(created.runId) >= 0;
   }
 
   /** A task of the run that is ready, by the books alone, and that no limit holds back. */
@@ -60,6 +85,8 @@ export function limits(scene: Scene): Checker {
     if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside) return null;
     const limit = ledger.dags.get(run.created.dagId)?.spec.maxActiveTasks ?? null;
     if (limit !== null && running(run.created.dagId) >= limit) return null;
+    // A node may have read it, or not yet know that it is over.
+    if (world.tenants.frozen().length > 0 || world.now < frozenUntil) return null;
     const isHeld = (no: TaskNo) => {
       // One whose claim came back may find that the breaker of what it failed with before is open by now.
       const last = [...(run.tasks.get(no)?.ended.values() ?? [])].at(-1);
@@ -67,9 +94,23 @@ export function limits(scene: Scene): Checker {
     };
     const no = run.spec.tasks.findIndex(
       (task, i) =>
-        task.queue === queue && task.child === undefined && stateOf(run, i) === 'ready' && !isHeld(i as TaskNo),
+        task.queue === queue &&
+        task.child === undefined &&
+        stateOf(run, i) === 'ready' &&
+        !isHeld(i as TaskNo) &&
+        !mayBeLimited(run, i) &&
+        ledger.ratesOf(run, i).length === 0 &&
+        ledger.ownRoom(run, i) > 0,
     );
     return no < 0 || isUnfolding(run) ? null : no;
+  }
+
+  /** Its shard may lack slots of a limit that spans shards, though others have some. */
+  function mayBeLimited(run: RunBook, no: number): boolean {
+    const { slots } = ledger;
+    return slots
+      .takenBy(run, no)
+      .some(({ limit }) => isPool(limit) || slots.limits.get(limit)?.slots != null || slots.hold(run.shard, limit));
   }
 
   /** By dag: runs that are admitted, and attempts that run. */
@@ -115,7 +156,15 @@ export function limits(scene: Scene): Checker {
   return {
     invariants: ['I44', 'I45', 'I46', 'I49'],
     onChange(change) {
-      if (change.kind === 'AttemptClaimed' || change.kind === 'SpeculativeClaimed') checkClaim(change);
+      if (change.kind !== 'AttemptClaimed' && change.kind !== 'SpeculativeClaimed') return;
+      checkClaim(change);
+      checkOwnLimits(change);
+    },
+    onTake({ taken }) {
+      for (const { shard } of taken) takenAt.set(shard, world.now);
+    },
+    onHappening(happening) {
+      if (happening.kind === 'freeze') frozenUntil = world.now + FROZEN_MS;
     },
     onCommit: checkPriority,
     onLook: checkCounts,

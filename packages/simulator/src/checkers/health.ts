@@ -7,7 +7,7 @@ import type { World } from '../world/world.ts';
 import type { Ledger } from './ledger.ts';
 
 /** How often it is looked at. */
-export const LOOK_MS = 250;
+export const LOOK_MS = 500;
 
 export class Health {
   readonly #world: World;

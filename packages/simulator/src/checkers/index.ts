@@ -24,7 +24,11 @@ import { maps } from './e-maps.ts';
 import { deadLetters } from './f-dead-letters.ts';
 import { limits as times } from './f-deadlines.ts';
 import { retries } from './f-retries.ts';
+import { freezes } from './g-freezes.ts';
+import { runKeys } from './g-keys.ts';
 import { limits } from './g-limits.ts';
+import { rates } from './g-rates.ts';
+import { slots } from './g-slots.ts';
 import { tenants } from './g-tenants.ts';
 import { Health, LOOK_MS } from './health.ts';
 import { reads } from './i-reads.ts';
@@ -56,6 +60,10 @@ const ALL: readonly CheckerMaker[] = [
   times,
   deadLetters,
   limits,
+  runKeys,
+  slots,
+  rates,
+  freezes,
   tenants,
   reads,
   recovery,

@@ -1,5 +1,6 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
 import { type State, scheduleIdOf, type TaskNo } from '@signalbox/engine';
+import { LARGEST } from '../world/limits.ts';
 import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { taskSpecOf } from './map-book.ts';
@@ -8,6 +9,8 @@ import { stateOf } from './task-states.ts';
 const RECOVERY_MS = 30_000;
 /** A ready task that fits a free slot is claimed within a second; the slot must be known to be free, which takes a while more. */
 const CLAIM_MS = 4_000;
+/** A node that is told to load anew drops its memory in order, and serves its shards again within this time (I18). */
+const RELOAD_MS = 1_000;
 /** Longer than any worker is silent. */
 const FORGOTTEN_MS = 4_000;
 
@@ -16,6 +19,8 @@ export function recovery(scene: Scene): Checker {
   /** Since when a task is ready and a slot for it free. */
   const waitingSince = new Map<string, number>();
   let healedAt: number | null = null;
+  /** When the last fault began or ended. After all was healed, that is other zone data or jitter: each node loads anew. */
+  let disturbedAt = 0;
 
   /** By tenant and queue. */
   function freeQueues(): Set<string> {
@@ -23,9 +28,11 @@ export function recovery(scene: Scene): Checker {
     for (const { life, process } of world.workers) {
       if (life === null || process.isPaused || !life.isConnected || life.phase !== 'working') continue;
       if (life.heldCount >= life.shape.slots) continue;
+      if (world.tenants.frozen().some(({ kind, name }) => kind === 'worker' && name === life.workerId)) continue;
       for (const tenantId of life.shape.tenants ?? world.tenants.ids) {
         if (world.tenants.isSuspended(tenantId)) continue;
-        for (const queue of life.shape.queues) free.add(`${tenantId}/${queue}`);
+        for (const queue of life.shape.queues)
+          if (!world.tenants.isQueueFrozen(tenantId, queue)) free.add(`${tenantId}/${queue}`);
       }
     }
     return free;
@@ -42,9 +49,17 @@ export function recovery(scene: Scene): Checker {
           waiting.add(`run ${run.created.runId}`);
         continue;
       }
-      if (!hasRoomForTask(run)) continue;
+      if (!hasRoomForTask(run) || isDagFrozen(run)) continue;
       run.spec.tasks.forEach(({ queue }, no) => {
-        if (free.has(`${run.created.tenantId}/${queue}`) && isReady(run, no) && !isHeldBack(run, no))
+        if (
+          free.has(`${run.created.tenantId}/${queue}`) &&
+          isReady(run, no) &&
+          !isHeldBack(run, no) &&
+          ledger.slots.hasRoom(run, no, LARGEST) &&
+          ledger.ownRoom(run, no) > 0 &&
+          // When it may start, its rate says.
+          ledger.ratesOf(run, no).length === 0
+        )
           waiting.add(`task ${run.created.runId}/${no}`);
       });
     }
@@ -83,6 +98,12 @@ export function recovery(scene: Scene): Checker {
   }
 
   function hasRoomForRun({ created }: RunBook): boolean {
+    const mostOfKey = ledger.dags.get(created.dagId)?.spec.concurrency?.limit;
+    if (mostOfKey !== undefined && created.key !== undefined) {
+      const isHolder = (run: RunBook) => run.created.dagId === created.dagId && run.created.key === created.key;
+      const holders = [...ledger.live].filter((run) => isHolder(run) && run.isAdmitted && !run.isSetAside);
+      if (holders.length >= mostOfKey) return false;
+    }
     const limit = ledger.dags.get(created.dagId)?.spec.maxActiveRuns ?? null;
     const active = [...ledger.live].filter(
       (run) => run.created.dagId === created.dagId && run.isAdmitted && !run.isSetAside,
@@ -101,8 +122,13 @@ export function recovery(scene: Scene): Checker {
     return running < limit;
   }
 
+  function isDagFrozen({ created: { tenantId, dagId } }: RunBook): boolean {
+    const name = ledger.dags.get(dagId)?.name;
+    return world.tenants.frozen().some((one) => one.kind === 'dag' && one.tenantId === tenantId && one.name === name);
+  }
+
   function checkOwners(): void {
-    if (healedAt === null || world.now - healedAt < RECOVERY_MS) return;
+    if (healedAt === null || world.now - healedAt < RECOVERY_MS || world.now - disturbedAt < RELOAD_MS) return;
     const able = world.nodes.filter((node) => node.isUp && !node.process.isPaused);
     for (const [shard, { owner }] of ledger.shards) {
       if (!able.some((node) => node.nodeId === owner && node.host?.inspect()?.shards.has(shard))) {
@@ -149,6 +175,9 @@ export function recovery(scene: Scene): Checker {
 
   return {
     invariants: ['I18', 'I29', 'I47', 'I53', 'I72', 'I73'],
+    onHappening({ kind }) {
+      if (kind === 'fault') disturbedAt = world.now;
+    },
     onHealed() {
       healedAt = world.now;
     },

@@ -9,6 +9,7 @@ import type {
   DagId,
   DagSpec,
   Epoch,
+  RateSpec,
   RequirementsChecked,
   RunCreated,
   RunId,
@@ -18,12 +19,14 @@ import type {
   TaskExpired,
   TaskMarked,
   TaskNo,
+  TaskSpec,
 } from '@signalbox/engine';
 import { NOBODY, readRunNotes, scheduleIdOf, shardOfRun } from '@signalbox/engine';
 import type { JournalEntry, JournaledCommit } from '../fake-store/index.ts';
 import { definitionWith } from './add-book.ts';
 import { type DagBook, isCountedLoss, type RunBook, type ShardBook, type TaskBook } from './books.ts';
-import { mapBook } from './map-book.ts';
+import { mapBook, taskSpecOf } from './map-book.ts';
+import { SlotBook } from './slot-book.ts';
 import { definitionUpTo } from './until-book.ts';
 
 export class Ledger {
@@ -35,6 +38,8 @@ export class Ledger {
   readonly shards = new Map<ShardNo, ShardBook>();
   /** Those that are not closed, by dag and fingerprint. */
   readonly breakers = new Map<string, BreakerSet>();
+  /** Limits that span shards. */
+  readonly slots = new SlotBook(this.live);
   /** Simulated time of the commit at hand. */
   at = 0;
 
@@ -57,17 +62,57 @@ export class Ledger {
     }
   }
 
+  /** How many more attempts of the task its own limits allow: that of the task over all runs, and that of its run. */
+  ownRoom(run: RunBook, taskNo: number): number {
+    const { name, maxActive } = taskSpecOf(run, taskNo);
+    const { maxActiveTasksPerRun: perRun } = run.spec;
+    const ofRun = perRun === undefined ? Number.POSITIVE_INFINITY : perRun - this.#running(run, () => true);
+    if (maxActive === undefined) return ofRun;
+    // The limit is that of the newest version, and counts runs of versions that have one.
+    const current = this.dags.get(run.created.dagId)?.spec.tasks.find((task) => task.name === name);
+    const most = current === undefined ? maxActive : (current.maxActive ?? Number.POSITIVE_INFINITY);
+    let running = 0;
+    for (const other of this.live) {
+      if (other.created.dagId !== run.created.dagId || other.isSetAside) continue;
+      running += this.#running(other, (spec) => spec.name === name && spec.maxActive !== undefined);
+    }
+    return Math.min(ofRun, most - running);
+  }
+
+  /** What limits the starts of a task per time: what the newest version says, of the task and of the dag. */
+  ratesOf(run: RunBook, taskNo: number): { readonly key: string; readonly rate: RateSpec }[] {
+    const { dagId } = run.created;
+    const { name, rate: own } = taskSpecOf(run, taskNo);
+    const newest = this.dags.get(dagId)?.spec;
+    const found: { key: string; rate: RateSpec }[] = [];
+    if (newest?.rate !== undefined) found.push({ key: `dag ${dagId}`, rate: newest.rate });
+    if (own === undefined) return found;
+    const current = newest?.tasks.find((task) => task.name === name);
+    const rate = current === undefined ? own : current.rate;
+    if (rate !== undefined) found.push({ key: `task ${name} of dag ${dagId}`, rate });
+    return found;
+  }
+
+  #running(run: RunBook, isCounted: (task: TaskSpec) => boolean): number {
+    let count = 0;
+    for (const { taskNo, state, speculative } of run.tasks.values())
+      if (state === 'running' && isCounted(taskSpecOf(run, taskNo))) count += speculative === null ? 1 : 2;
+    return count;
+  }
+
   /** One change of a commit; what is impossible is for the checkers to say, before this is called. */
   apply(change: Change): void {
     const run = 'runId' in change && change.runId !== null ? this.runs.get(change.runId) : undefined;
     if (run !== undefined) run.derived = null;
+    this.slots.apply(change);
     switch (change.kind) {
       case 'DagDeployed': {
-        const { dagId, name, spec, versionNo } = change;
+        const { dagId, tenantId, name, spec, versionNo } = change;
         const known = this.dags.get(dagId);
         if (known === undefined) {
           const versions = new Map<number, DagSpec>([[versionNo, spec]]);
-          this.dags.set(dagId, { dagId, name, spec, versionNo, versions, deployedAt: this.at, isRetired: false });
+          const book = { dagId, tenantId, name, spec, versionNo, versions };
+          this.dags.set(dagId, { ...book, deployedAt: this.at, isRetired: false });
           return;
         }
         known.versions.set(versionNo, spec);
@@ -220,6 +265,12 @@ export class Ledger {
         else paused.delete(change.taskNo);
         return;
       }
+      case 'PrioritySet': {
+        const run = this.run(change.runId);
+        run.priority = change.priority;
+        run.priorities.add(change.priority);
+        return;
+      }
       case 'RunReopened': {
         const run = this.run(change.runId);
         const phase = change.asClosing ? { phase: 'closing' } : { phase: 'open', outcome: null };
@@ -262,6 +313,9 @@ export class Ledger {
         return;
       }
       case 'KeyStored':
+      case 'RunKeySet':
+      case 'RateUsed':
+      case 'RateFreed':
       case 'ExpectationSet':
       case 'ExpectationRemoved':
       case 'EventMissed':
@@ -363,6 +417,8 @@ export class Ledger {
     const run: RunBook = {
       created: change,
       createdAt: this.at,
+      priority: change.priority,
+      priorities: new Set([change.priority]),
       shard: shardOfRun(change.runId),
       spec,
       deployed: spec,

@@ -5,6 +5,7 @@ import { tasksToAdd } from '../world/adding.ts';
 import { planBackfillUse } from '../world/backfill-use.ts';
 import type { Chance } from '../world/chance.ts';
 import { itemsAt, planDelayedUse, planTimes } from '../world/delayed-use.ts';
+import { withKeys } from '../world/keys.ts';
 import { planHand } from '../world/manual.ts';
 import { planScheduleUse } from '../world/schedule-use.ts';
 import type { SimulatedWork } from '../world/simulated-work.ts';
@@ -31,10 +32,11 @@ function someRun(box: Scenario, chance: Chance) {
 
 const submit: Draw = (box, chance, { dagId }) => {
   const count = chance.happens(0.8) ? 1 : chance.int(2, 3);
-  const plain = Array.from({ length: count }, () => ({
+  const drawn = Array.from({ length: count }, () => ({
     params: chance.happens(0.5) ? JSON.stringify({ n: chance.int(0, 9), items: ['a', 'b'] }) : null,
     priority: null,
   }));
+  const plain = withKeys(chance.fork('run keys'), drawn);
   if (!chance.happens(0.3)) return box.submission({ dagId, items: plain });
   const { wall } = box.node;
   const items = itemsAt(plain, planTimes(chance, count, wall), wall);

@@ -7,12 +7,15 @@ import type { Command, DagId, RunUid, SendAssignment } from '@signalbox/engine';
 import { type Attempt, CallLines, Scenario, type ScriptedWorker } from '@signalbox/engine/testing';
 import { backfillsLeft } from '../world/backfill-use.ts';
 import { Chance } from '../world/chance.ts';
+import { planKeys, usesKeys } from '../world/keys.ts';
+import { homesOf, planPools, usesLimits } from '../world/limits.ts';
 import { pausesLeft } from '../world/manual.ts';
 import { pastsLeft } from '../world/past.ts';
 import type { SimulatedWork } from '../world/simulated-work.ts';
 import { outputOf } from '../world/user-code.ts';
 import { type PlannedDag, planDags, QUEUES } from '../world/workload.ts';
 import { drawRequests, drawUse, type OfDag, WHO } from './commands.ts';
+import { HoldBack } from './hold-back.ts';
 
 export interface PlayedCommands {
   /** What is wrong, or null. */
@@ -49,7 +52,8 @@ export function playCommands(seed: number): PlayedCommands {
 
 /** Of several the ones with a schedule: most of what can meet is about those. */
 function planScheduled(chance: Chance): readonly PlannedDag[] {
-  const drawn = planDags(chance.fork('dags'), PLANNED);
+  const plain = planDags(chance.fork('dags'), PLANNED);
+  const drawn = usesKeys(chance) ? planKeys(chance.fork('keys'), plain) : plain;
   const scheduled = drawn.filter(({ versions }) => versions.some(({ schedule }) => schedule !== null));
   return (scheduled.length > 0 ? scheduled : drawn).slice(0, chance.int(1, 3));
 }
@@ -61,6 +65,8 @@ class CommandHistory {
   readonly #dags: readonly PlannedDag[];
   readonly #dagIds: Record<string, DagId> = {};
   readonly #calls: CallLines;
+  /** Null: nothing holds work back. */
+  readonly #holdBack: HoldBack | null;
   readonly #attempts: Begun[] = [];
   #seenEffects = 0;
   #stepCount = 0;
@@ -69,7 +75,9 @@ class CommandHistory {
     this.#chance = new Chance(seed);
     const horizonMs = this.#chance.pick([1_000, 4_000, 15_000, 600_000]);
     const causeBreaker = { tasks: 3, withinMs: 60_000, pauseMs: 1_000, maxPauseMs: 4_000 };
+    const shards = [7, ...homesOf([WHO.tenantId]).filter((shard) => shard !== 7)];
     this.#box = new Scenario({
+      shards,
       workers: { w1: QUEUES, w2: QUEUES },
       settings: { horizonMs, retriesPerSecond: 50, causeBreaker },
     });
@@ -79,8 +87,14 @@ class CommandHistory {
       onDecided(result);
       for (const change of result.changes) this.#tell('  change', change);
     };
-    this.#dags = planScheduled(this.#chance).map((dag) => ({ ...dag, shard }));
+    const planned = planScheduled(this.#chance).map((dag) => ({ ...dag, shard }));
+    const isHeldBack = usesLimits(this.#chance);
+    this.#dags = isHeldBack ? planPools(this.#chance.fork('pools'), planned) : planned;
     this.#calls = new CallLines(this.#box, this.#dagIds);
+    const tell = (what: string, value: unknown) => this.#tell(what, value);
+    this.#holdBack = isHeldBack
+      ? new HoldBack(this.#box, this.#chance.fork('what holds back'), this.#dags, tell)
+      : null;
     for (const dag of this.#dags) this.#deploy(dag, 0);
   }
 
@@ -93,6 +107,8 @@ class CommandHistory {
     while (this.#stepCount < steps) {
       this.#stepCount += 1;
       this.#doSomething(this.#chance.next());
+      this.#holdBack?.act();
+      this.#holdBack?.check();
       this.#collect();
       if (!this.#box.node.isHolding && this.#chance.happens(0.6)) this.#calls.deliver();
       if (this.#box.node.isHolding && this.#chance.happens(0.4)) this.#box.settle();
@@ -158,6 +174,7 @@ class CommandHistory {
     const away = this.#chance.pick(['0s', '2s', '15s'] as const);
     this.#tell('the owner is killed', away);
     this.#box.killOwner(away);
+    this.#holdBack?.onTakeover();
     this.#beat();
   }
 
@@ -210,6 +227,7 @@ class CommandHistory {
     }
     for (const held of pausesLeft(tables)) this.#box.feed({ kind: 'SetPaused', ...WHO, ...held, paused: false });
     for (const command of [...backfillsLeft(tables), ...pastsLeft(tables, WHO)]) this.#box.feed(command);
+    this.#holdBack?.letGo();
     this.#beat();
   }
 
@@ -218,6 +236,7 @@ class CommandHistory {
       this.#collect();
       for (const attempt of this.#attempts.splice(0)) this.#succeed(attempt);
       this.#calls.deliver();
+      this.#holdBack?.deliver();
       if (this.#box.tryClaim() === null) return;
     }
   }
@@ -229,6 +248,7 @@ class CommandHistory {
     return [
       ...runs.map(({ runId, phase, admitted, notes }) => `run ${runId} (${phase}, ${admitted}, ${notes})`),
       ...backfills.map(({ uid }) => `backfill ${uid}`),
+      ...(this.#holdBack?.left() ?? []),
     ];
   }
 }

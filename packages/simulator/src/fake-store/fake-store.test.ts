@@ -29,7 +29,9 @@ async function setUp({ seed = 1, faults }: { seed?: number; faults?: DatabaseFau
   const database = new FakeDatabase({ scheduler, onViolation: (violation) => violations.push(violation) });
   const store = new FakeStore(database, { name: 'a' });
   const settle = <T>(promise: Promise<T>) => scheduler.settle(promise);
-  await settle(store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2', dataAddress: 'a:3' }));
+  await settle(
+    store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2', dataAddress: 'a:3', version: '1.2.3' }),
+  );
   const taken = await settle(
     store.takeShards({ nodeId, shards: [{ shard, seenEpoch: 0 as Epoch }], lockTimeoutMs: 100, windowGraceMs: 10_000 }),
   );

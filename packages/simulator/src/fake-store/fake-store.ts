@@ -20,8 +20,8 @@ import type {
   DagPlace,
   LoadedHeads,
   LoadedRest,
-  NodeAddresses,
   NodeReach,
+  NodeRegistration,
   PayloadKey,
   RestCursor,
   Store,
@@ -74,7 +74,7 @@ export class FakeStore implements Store {
     for (const { connection } of this.#chains) connection.fallSilent();
   }
 
-  registerNode({ nodeId, peerAddress, gatewayAddress, dataAddress }: NodeAddresses): Promise<void> {
+  registerNode({ nodeId, peerAddress, gatewayAddress, dataAddress }: NodeRegistration): Promise<void> {
     const { nodes } = this.#database.tables;
     return this.#write('node', nodeId, [], () => {
       const known = nodes.get(nodeId);

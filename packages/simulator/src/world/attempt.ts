@@ -4,7 +4,7 @@ import type { Assignment, WorkerReport, WorkerRequest } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 import type { WorkerTold } from './happening.ts';
 import type { Process } from './process.ts';
-import { asksOf, type Behaviour, behave, errorOf, failureOf, outcomeOf, outputOf } from './user-code.ts';
+import { asksOf, type Behaviour, behave, errorOf, failureOf, outcomeOf, outputOf, usedOf } from './user-code.ts';
 
 /** The worker process that an attempt runs in. */
 export interface AttemptOwner {
@@ -126,6 +126,7 @@ export class Attempt {
       error: outcome === 'succeeded' ? null : errorOf(this.assignment),
       startedAt: this.#startedAt,
       ...(outcome === 'transient' && failureOf(claim)),
+      used: usedOf(claim),
       ...(outcome === 'lost' && { code: 'lost:stopped' }),
     };
     this.#life.finished(this);

@@ -11,6 +11,7 @@ import {
 import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 import { PERIODS_MS } from './workload.ts';
+import { WALL } from './zone.ts';
 
 type OfDag = Pick<StartBackfill, 'shard' | 'tenantId' | 'dagId' | 'actor'>;
 
@@ -27,7 +28,9 @@ export function planBackfillUse(chance: Chance, tables: ModelTables, ofDag: OfDa
     const to = chance.pick(['paused', 'running', 'running', 'cancelled'] as const);
     return { kind: 'SetBackfill', shard, tenantId, uid: chance.pick(known).uid, to, actor };
   }
-  const schedules = [...tables.schedules.values()].filter((one) => one.dagId === dagId && one.spec.run === undefined);
+  const schedules = [...tables.schedules.values()].filter(
+    ({ dagId: of, spec }) => of === dagId && spec.run === undefined && spec.zone !== WALL,
+  );
   if (schedules.length === 0) return null;
   const { scheduleNo, name: scheduleName, spec: schedule } = chance.pick(schedules);
   const periodMs = schedule.everyMs ?? PERIODS_MS[String(schedule.cron)] ?? 60_000;

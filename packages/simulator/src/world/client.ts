@@ -19,7 +19,9 @@ import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
 import type { Chance } from './chance.ts';
 import { dagOfDelayed, planDelayedUse } from './delayed-use.ts';
 import { planComing } from './expect.ts';
+import { FreezeUse } from './freeze-use.ts';
 import { planShapes, type RecurringJob, SimJobs } from './jobs.ts';
+import { limitsLeft, planLimit, usesLimits } from './limits.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
 import { mayBeHeldByPast, pastsLeft } from './past.ts';
@@ -45,6 +47,7 @@ const JOBS_APART = 3;
 const DELAYED_SHARE = 0.5;
 const JOBS_SHARE = 0.4;
 /** And for each asset that is declared fresh by hand. */
+const LIMITS_APART = 8;
 const ASSETS_APART = 20;
 
 export class SimClients {
@@ -57,6 +60,7 @@ export class SimClients {
   readonly #dagIds = new Map<string, DagId>();
   readonly #submissions: SimSubmissions;
   readonly #tenants: TenantUse;
+  readonly #freezes: FreezeUse;
   #askCount = 0;
   /** Asked and neither answered nor given up. */
   openCount = 0;
@@ -79,6 +83,7 @@ export class SimClients {
       ask: (node, command, done) => this.#ask(node, command, done),
       in: (ms, run) => this.#in(ms, run),
     });
+    this.#freezes = new FreezeUse(world, dags);
     this.#tenants = new TenantUse(world, (dagId) => all.find(({ name }) => this.#dagIds.get(name) === dagId));
   }
 
@@ -101,6 +106,8 @@ export class SimClients {
     this.#in(2_500, send);
     if (this.#shapes.length > 0) this.#startJobs(meanMs * JOBS_APART);
     this.#tenants.start(() => this.isStopped);
+    this.#freezes.start(() => this.isStopped);
+    if (usesLimits(this.#world.chance)) this.#startLimits(meanMs * LIMITS_APART);
     const hands = this.#chance.fork('assets by hand');
     const produce = () => {
       const node = this.#anyNode();
@@ -116,6 +123,25 @@ export class SimClients {
       this.#in(coming.wait(meanMs * EVENTS_APART), come);
     };
     this.#in(2_500, come);
+  }
+
+  #startLimits(meanMs: number): void {
+    const chance = this.#chance.fork('limits');
+    const set = () => {
+      const node = this.#anyNode();
+      if (this.isStopped) return;
+      if (node !== null) this.#ask(node, planLimit(chance, this.#world.tenants.ids, ACTOR), () => undefined);
+      this.#in(chance.wait(meanMs), set);
+    };
+    this.#in(1_500, set);
+    this.#in(4_000, () => this.#setPools());
+  }
+
+  #setPools(): void {
+    const node = this.#anyNode();
+    if (node === null || !usesLimits(this.#world.chance)) return;
+    const { database, tenants } = this.#world;
+    for (const command of limitsLeft(database.tables, tenants.ids, ACTOR)) this.#ask(node, command, () => undefined);
   }
 
   #startJobs(meanMs: number): void {
@@ -168,6 +194,7 @@ export class SimClients {
   stopSchedules(): void {
     this.isStopped = true;
     this.#tenants.resumeAll();
+    this.#freezes.thawAll();
     const pauseAll = () => {
       for (const dag of this.#dags) this.#pause(dag, true, 200);
       for (const shape of this.#shapes) if (this.#dagIds.has(shape.name)) this.#pause(shape, true, 200);
@@ -290,6 +317,7 @@ export class SimClients {
     for (const resume of node === null ? [] : backfillsLeft(this.#world.database.tables)) {
       this.#ask(node!, resume, () => undefined);
     }
+    this.#setPools();
     const who = { tenantId: TENANT, actor: ACTOR };
     for (const cancel of node === null ? [] : pastsLeft(this.#world.database.tables, who)) {
       this.#ask(node!, cancel, () => undefined);

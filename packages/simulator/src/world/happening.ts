@@ -1,5 +1,5 @@
 /** What can be seen from outside: all that checkers look at, and all that a printed history tells. */
-import type { ClaimRef, Command, NodeId, ReportedOutcome, TenantId, WorkerId } from '@signalbox/engine';
+import type { ClaimRef, Command, Frozen, NodeId, ReportedOutcome, TenantId, WorkerId } from '@signalbox/engine';
 import type { Assignment, Kill, ReportAnswer, Routed, WorkerRequest } from '@signalbox/host';
 import type { JournalEntry } from '../fake-store/index.ts';
 
@@ -44,8 +44,10 @@ export type Happening =
   | WorkerHappening
   | { readonly kind: 'machine'; readonly machine: string; readonly what: string; readonly id: string | null }
   | { readonly kind: 'fault'; readonly what: string }
+  /** Somebody freezes or thaws something. */
+  | { readonly kind: 'freeze'; readonly frozen: Frozen; readonly isFrozen: boolean }
   /** Somebody suspends or resumes a tenant. */
-  | { readonly kind: 'tenant'; readonly tenantId: TenantId; readonly isSuspended: boolean }
+  | { readonly kind: 'tenant'; readonly tenantId: TenantId; readonly isSuspended: boolean; readonly isDeleted: boolean }
   /** Only when asked for: what passes on the wires, and what nodes log. */
   | { readonly kind: 'wire'; readonly what: string };
 
@@ -76,8 +78,12 @@ export function describe(happening: Happening): string {
   switch (happening.kind) {
     case 'journal':
       return describeEntry(happening.entry);
+    case 'freeze': {
+      const { kind, tenantId, name } = happening.frozen;
+      return `${kind} ${name} of tenant ${tenantId} is ${happening.isFrozen ? 'frozen' : 'thawed'}`;
+    }
     case 'tenant':
-      return `tenant ${happening.tenantId} is ${happening.isSuspended ? 'suspended' : 'resumed'}`;
+      return `tenant ${happening.tenantId} is ${happening.isDeleted ? 'deleted' : happening.isSuspended ? 'suspended' : 'resumed'}`;
     case 'asked': {
       const { no, client, node, command } = happening.ask;
       return `${client} asks ${node} (#${no}) ${brief(command)}`;

@@ -1,5 +1,5 @@
-/** What people do to runs by hand, drawn: clear, mark, pause, cancel a task; with and without force, now and then only to look. */
-import { type Actor, type Command, MARKS, type RunId, type TaskNo, type TenantId } from '@signalbox/engine';
+/** What people do to runs by hand, drawn: clear, mark, pause, cancel a task, change a priority; with and without force, now and then only to look. */
+import { type Actor, type Command, MARKS, PRIORITIES, type RunId, type TaskNo, type TenantId } from '@signalbox/engine';
 import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 
@@ -26,11 +26,12 @@ export function planHand(
     const select = { tasks, states, downstream: chance.happens(0.6), upstream: chance.happens(0.15) };
     return { kind: 'ClearTasks', ...who, runId, select, ...how };
   }
-  if (draw < 0.75) {
+  if (draw < 0.7) {
     const as = chance.pick(MARKS);
     const output = as === 'succeeded' && chance.happens(0.5) ? JSON.stringify({ n: chance.int(0, 3) }) : null;
     return { kind: 'MarkTasks', ...who, runId, tasks: some(), as, output, reason: null, ...how };
   }
+  if (draw < 0.85) return { kind: 'SetPriority', ...who, runId, priority: chance.pick(PRIORITIES) };
   const taskNo = chance.happens(0.5) ? null : (chance.int(0, count - 1) as TaskNo);
   return { kind: 'SetPaused', ...who, runId, taskNo, paused: chance.happens(0.5) };
 }

@@ -3,6 +3,7 @@ import type { NodeId } from '@signalbox/engine';
 import { Host } from '@signalbox/host';
 import { FakeStore } from '../fake-store/index.ts';
 import type { Environment } from './environment.ts';
+import { capsIn } from './limits.ts';
 import { NodeLines } from './node-lines.ts';
 import { type ClockFaults, type PauseKind, Process } from './process.ts';
 import { SimRenewer } from './renewer.ts';
@@ -62,8 +63,17 @@ export class SimNode {
     const lines = new NodeLines(this.#world, this.machine, process, nodeId);
     // With the production value commits would hardly ever overlap: a simulated node has little to do.
     const worthACommit = chance.fork(`${nodeId} commits`).pick([1, 2, 10, 200]);
+    // The same of loads: a few runs are all that there is.
+    const parts = chance.fork(`${nodeId} loads`);
+    const loadSizes = parts.happens(0.4) ? { heads: parts.int(1, 2), restPerTurn: parts.int(1, 3) } : undefined;
+    const addresses = {
+      peerAddress: this.machine,
+      gatewayAddress: this.machine,
+      dataAddress: '',
+      version: 'simulated',
+    };
     const host = new Host(
-      { nodeId, peerAddress: this.machine, gatewayAddress: this.machine, dataAddress: '', settings, worthACommit },
+      { nodeId, ...addresses, settings, worthACommit, ...(loadSizes !== undefined && { loadSizes }) },
       {
         store: this.#store,
         clock: process,
@@ -72,6 +82,8 @@ export class SimNode {
         childParams: () => ({ ok: true, params: null }),
         unfit: () => null,
         readTenants: () => Promise.resolve(this.#world.tenants.rules()),
+        readCaps: () => Promise.resolve(capsIn(this.#world.database.tables)),
+        readFrozen: () => Promise.resolve(this.#world.tenants.frozen()),
         network: lines,
         renewer: new SimRenewer(thread, this.#renewalStore, settings.windowGraceMs),
         log: (level, message, details) => {

@@ -16,6 +16,7 @@ import {
 import type { Routed } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 import { itemsAt, type PlannedTime, planTimes } from './delayed-use.ts';
+import { withKeys } from './keys.ts';
 import type { SimNode } from './node.ts';
 import { WORLD_BEGAN_AT } from './process.ts';
 import { planWindow } from './window-use.ts';
@@ -96,7 +97,10 @@ export class SimSubmissions {
       priority: chance.happens(0.3) ? planPriority(chance) : (null as Priority | null),
     }));
     const goals = chance.fork('until');
-    const items = drawn.map((item) => ({ ...item, ...(goals.happens(0.15) && { until: planGoal(goals, dag) }) }));
+    const items = withKeys(chance.fork('run keys'), drawn).map((item) => ({
+      ...item,
+      ...(goals.happens(0.15) && { until: planGoal(goals, dag) }),
+    }));
     const delays = chance.fork('times');
     const isDelayed = this.#parts.usesDelays && delays.happens(0.3);
     const times = isDelayed ? planTimes(delays, items.length, WORLD_BEGAN_AT + this.#parts.world.now) : null;

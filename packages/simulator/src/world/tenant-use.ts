@@ -3,6 +3,7 @@ import type { Command, DagId, RunId, TenantId } from '@signalbox/engine';
 import type { PlannedDag } from './workload.ts';
 import type { World } from './world.ts';
 
+const ACTIVE = { isSuspended: false, isDeleted: false };
 const EVERY_MS = 6_000;
 /** Nobody stays suspended for longer: a history must not be about waiting. */
 const LONGEST_MS = 8_000;
@@ -16,18 +17,19 @@ export class TenantUse {
     this.#dagOf = dagOf;
   }
 
-  /** Suspends, resumes and weighs, where there are several tenants. */
+  /** Suspends, deletes, resumes and weighs, where there are several tenants. */
   start(isStopped: () => boolean): void {
     const { tenants, events } = this.#world;
     if (tenants.ids.length === 1) return;
     const chance = this.#world.chance.fork('use of tenants');
+    const deletes = this.#world.chance.fork('deleted tenants');
     const next = () => {
       if (isStopped()) return;
       const tenantId = chance.pick(tenants.ids);
       if (chance.happens(0.5)) tenants.weigh(tenantId, chance.pick([0.5, 1, 3, 10]));
       else {
-        this.#suspend(tenantId, true);
-        events.in(chance.between(500, LONGEST_MS), () => this.#suspend(tenantId, false));
+        this.#set(tenantId, { isSuspended: true, isDeleted: deletes.happens(0.3) });
+        events.in(chance.between(500, LONGEST_MS), () => this.#set(tenantId, ACTIVE));
       }
       events.in(chance.wait(EVERY_MS), next);
     };
@@ -35,14 +37,14 @@ export class TenantUse {
   }
 
   resumeAll(): void {
-    for (const tenantId of this.#world.tenants.ids) this.#suspend(tenantId, false);
+    for (const tenantId of this.#world.tenants.ids) this.#set(tenantId, ACTIVE);
   }
 
-  #suspend(tenantId: TenantId, isSuspended: boolean): void {
+  #set(tenantId: TenantId, to: typeof ACTIVE): void {
     const { tenants, history } = this.#world;
-    if (tenants.isSuspended(tenantId) === isSuspended) return;
-    tenants.suspend(tenantId, isSuspended);
-    history.add({ kind: 'tenant', tenantId, isSuspended });
+    if (tenants.isSuspended(tenantId) === to.isSuspended && tenants.isDeleted(tenantId) === to.isDeleted) return;
+    tenants.set(tenantId, to);
+    history.add({ kind: 'tenant', tenantId, ...to });
   }
 
   /** Whoever works with a dag or a run has a credential of its tenant. */

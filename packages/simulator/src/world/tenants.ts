@@ -1,5 +1,5 @@
 /** The tenants of a history: how many they are, what they weigh, and which of them are suspended at the moment. */
-import type { TenantId } from '@signalbox/engine';
+import type { Frozen, TenantId } from '@signalbox/engine';
 import type { TenantRule } from '@signalbox/store';
 import type { Chance } from './chance.ts';
 
@@ -10,6 +10,8 @@ export class SimTenants {
   readonly ids: readonly TenantId[];
   readonly #weights = new Map<TenantId, number>();
   readonly #suspended = new Set<TenantId>();
+  readonly #deleted = new Set<TenantId>();
+  readonly #frozen = new Map<string, Frozen>();
 
   constructor(chance: Chance) {
     const count = chance.happens(0.5) ? 1 : chance.int(2, MOST_TENANTS);
@@ -23,6 +25,7 @@ export class SimTenants {
       tenantId,
       weight: this.#weights.get(tenantId) ?? 1,
       isSuspended: this.#suspended.has(tenantId),
+      isDeleted: this.#deleted.has(tenantId),
     }));
   }
 
@@ -30,9 +33,39 @@ export class SimTenants {
     return this.#suspended.has(tenantId);
   }
 
-  suspend(tenantId: TenantId, isSuspended: boolean): void {
-    if (isSuspended) this.#suspended.add(tenantId);
-    else this.#suspended.delete(tenantId);
+  isDeleted(tenantId: TenantId): boolean {
+    return this.#deleted.has(tenantId);
+  }
+
+  /** One that is deleted is suspended, too. */
+  set(tenantId: TenantId, { isSuspended, isDeleted }: { isSuspended: boolean; isDeleted: boolean }): void {
+    for (const [set, is] of [[this.#suspended, isSuspended] as const, [this.#deleted, isDeleted] as const]) {
+      if (is) set.add(tenantId);
+      else set.delete(tenantId);
+    }
+  }
+
+  /** As a node reads it from the database. */
+  frozen(): Frozen[] {
+    return [...this.#frozen.values()];
+  }
+
+  isFrozen(frozen: Frozen): boolean {
+    return this.#frozen.has(JSON.stringify(frozen));
+  }
+
+  freeze(frozen: Frozen, isFrozen: boolean): void {
+    if (isFrozen) this.#frozen.set(JSON.stringify(frozen), frozen);
+    else this.#frozen.delete(JSON.stringify(frozen));
+  }
+
+  /** Nothing of the queue begins. */
+  isQueueFrozen(tenantId: TenantId, queue: string): boolean {
+    return this.frozen().some(
+      (one) =>
+        one.kind === 'cluster' ||
+        (one.tenantId === tenantId && (one.kind === 'tenant' || (one.kind === 'queue' && one.name === queue))),
+    );
   }
 
   weigh(tenantId: TenantId, weight: number): void {

@@ -1,5 +1,5 @@
 /** What users' functions do, drawn anew for each attempt: how long they take, how they end, whether they listen. */
-import { bitsOf, type ClaimRef, type ReportedOutcome } from '@signalbox/engine';
+import { bitsOf, type ClaimRef, type ReportedOutcome, type Usage } from '@signalbox/engine';
 import type { Assignment, WorkerReport, WorkerRequest } from '@signalbox/host';
 import { addingOf, tasksToAdd } from './adding.ts';
 import type { Chance } from './chance.ts';
@@ -72,6 +72,13 @@ export function failureOf(claim: ClaimRef): Partial<WorkerReport> & Pick<WorkerR
   if (draw === 3) return { outcome: 'timeout', code: 'exit:124' };
   if (draw === 4) return { outcome: 'stuck' };
   return { outcome: 'transient', code: draw < 10 ? 'exit:1' : null };
+}
+
+/** What an attempt used: nothing is known of some, and the same of the same attempt. */
+export function usedOf({ runId, taskNo, fence }: Pick<ClaimRef, 'runId' | 'taskNo' | 'fence'>): Usage | null {
+  const draw = bitsOf(28, runId, taskNo, fence);
+  if (draw % 4 === 0) return null;
+  return { cpuMs: draw % 5 === 0 ? null : draw % 10_000, peakBytes: draw % 7 === 0 ? null : 1 + (draw % 1_000_000) };
 }
 
 /** What a task leaves behind names the attempt that made it; some choose a way, and some let nothing pass. */

@@ -3,13 +3,16 @@ import type { ChosenWindow, DagId, Instant } from '@signalbox/engine';
 import type { ModelTables } from '@signalbox/engine/testing';
 import type { Chance } from './chance.ts';
 import { PERIODS_MS } from './workload.ts';
+import { WALL } from './zone.ts';
 
 /** Of how many of the newest windows. */
 const NEWEST = 5;
 
 /** Null when the dag has no schedule. */
 export function planWindow(chance: Chance, tables: ModelTables, dagId: DagId, now: number): ChosenWindow | null {
-  const schedules = [...tables.schedules.values()].filter((one) => one.dagId === dagId && one.spec.run === undefined);
+  const schedules = [...tables.schedules.values()].filter(
+    ({ dagId: of, spec }) => of === dagId && spec.run === undefined && spec.zone !== WALL,
+  );
   if (schedules.length === 0) return null;
   const { name: schedule, spec } = chance.pick(schedules);
   if (spec.at !== undefined) return { schedule, at: Number(chance.pick(spec.at)) as Instant };

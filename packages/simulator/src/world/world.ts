@@ -66,11 +66,13 @@ export class World implements Environment {
     this.network = new Network(this.events, this.chance.fork('network'));
     this.history = new History(this.events);
     const zones = this.chance.fork('zones');
-    const change = () => ({ afterMs: zones.between(0, 90_000), byHours: zones.pick([-1, 1]) });
-    this.zones = new SimZones([change(), change()]);
+    const change = () => ({ afterMs: zones.between(0, 60_000), byHours: zones.pick([-1, 1]) });
+    const laterMs = this.chance.fork('times of the day').pick([-20_000, -7_000, 6_000, 15_000, 30_000]);
+    this.zones = new SimZones([change(), change()], laterMs);
     const zoned = {
       zoneData: this.zones.data,
-      zoneVersion: () => `sim ${this.zones.edition}`,
+      zoneVersion: this.zones.version,
+      zoneDataOf: this.zones.dataOf,
       defaultJitterMs: () => this.defaultJitterMs,
     };
     const jitter = this.chance.fork('default jitter');

@@ -44,7 +44,7 @@ export const ownershipChecks: readonly Check[] = [
         gatewayAddress: 'a.example:7002',
         dataAddress: 'a.example:7003',
       };
-      await store.registerNode({ nodeId, ...addresses });
+      await store.registerNode({ nodeId, ...addresses, version: '1.2.3' });
       expect(await nodeSeen(other, nodeId)).toEqual({
         nodeId,
         ...addresses,
@@ -67,7 +67,13 @@ export const ownershipChecks: readonly Check[] = [
       const store = await subject.open();
       const other = await subject.open();
       const [nodeId, a, b] = [randomUUID(), randomUUID(), randomUUID()] as NodeId[] as [NodeId, NodeId, NodeId];
-      await store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2', dataAddress: 'a:3' });
+      await store.registerNode({
+        nodeId,
+        peerAddress: 'a:1',
+        gatewayAddress: 'a:2',
+        dataAddress: 'a:3',
+        version: '1.2.3',
+      });
       for (const reach of [
         { cutFrom: [a, b], hasWorkers: true },
         { cutFrom: [b], hasWorkers: false },
@@ -83,9 +89,15 @@ export const ownershipChecks: readonly Check[] = [
     run: async (subject) => {
       const store = await subject.open();
       const nodeId = randomUUID() as NodeId;
-      await store.registerNode({ nodeId, peerAddress: 'a:1', gatewayAddress: 'a:2', dataAddress: 'a:3' });
+      await store.registerNode({
+        nodeId,
+        peerAddress: 'a:1',
+        gatewayAddress: 'a:2',
+        dataAddress: 'a:3',
+        version: '1.2.3',
+      });
       const moved = { peerAddress: 'b:1', gatewayAddress: 'b:2', dataAddress: 'b:3' };
-      await store.registerNode({ nodeId, ...moved });
+      await store.registerNode({ nodeId, ...moved, version: '1.2.4' });
       const seen = await nodeSeen(store, nodeId);
       expect(seen).toEqual({
         nodeId,

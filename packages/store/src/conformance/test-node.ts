@@ -33,7 +33,7 @@ export class TestNode {
   static async on(store: Store, shards: readonly number[] = []): Promise<TestNode> {
     const node = new TestNode(store);
     const addresses = { peerAddress: 'peer:1', gatewayAddress: 'gateway:1', dataAddress: 'data:1' };
-    await node.store.registerNode({ nodeId: node.nodeId, ...addresses });
+    await node.store.registerNode({ nodeId: node.nodeId, ...addresses, version: '1.2.3' });
     if (shards.length > 0) await node.takeOver(shards);
     return node;
   }

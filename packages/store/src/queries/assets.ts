@@ -15,7 +15,9 @@ export interface AssetRow {
   readonly consumers: readonly { readonly dag: string; readonly triggers: readonly EventTrigger[] }[];
 }
 
-export type ListAssets = { readonly name: string } | { readonly after: string; readonly limit: number };
+export type ListAssets =
+  | { readonly name: string }
+  | { readonly after: string; readonly limit: number; readonly part?: string | undefined };
 
 const PREFIX = assetKey('');
 
@@ -28,11 +30,13 @@ const selectAssets = statement(
   `
   with named as (
     (select name from asset where tenant_id = $1::integer and ($2::text is null or name = $2::text) and name > $3::text
+        and ($5::text is null or strpos(lower(name), $5::text) > 0)
       group by name order by name limit $4::integer)
     union
     (select distinct substr(event, ${PREFIX.length + 1}) from event_trigger
       where tenant_id = $1::integer and event > '${PREFIX}' || $3::text and event < '${PREFIX.trimEnd()}!'
         and ($2::text is null or event = '${PREFIX}' || $2::text)
+        and ($5::text is null or strpos(lower(substr(event, ${PREFIX.length + 1})), $5::text) > 0)
       order by 1 limit $4::integer)
     order by 1 limit $4::integer)
   select n.name, a.at, a.run, a.dag, a.task, a.actor, coalesce(a.count, 0), coalesce(w.waiting, '[]')::text
@@ -51,7 +55,8 @@ const selectAssets = statement(
 export async function listAssets(database: Database, tenantId: TenantId, list: ListAssets): Promise<AssetRow[]> {
   const one = 'name' in list ? encodeText(list.name) : null;
   const [after, limit] = 'name' in list ? ['', 1] : [encodeText(list.after), list.limit];
-  const { rows } = await database.one(call(selectAssets, tenantId, one, after, limit));
+  const part = 'name' in list || list.part === undefined ? null : encodeText(list.part.toLowerCase());
+  const { rows } = await database.one(call(selectAssets, tenantId, one, after, limit, part));
   return rows.map(([name, at, run, dag, task, actor, count, waiting]) => ({
     name: decodeText(name ?? ''),
     at: at === null || at === undefined ? null : (Number(at) as Instant),

@@ -23,7 +23,7 @@ export const HIDDEN_DAG_PREFIX = '.job-';
 const IS_ODD = `strpos(v.spec::text, '\\u0000') > 0`;
 const SEARCHED = `lower(concat_ws(' ', d.name, v.spec->>'description', (v.spec->'tags')::text, v.spec->>'owner'))`;
 const schedules = (more: string) =>
-  `exists (select 1 from dag_schedule x where x.shard = d.shard and x.dag_id = d.dag_id and (x.spec -> 'run') is null${more})`;
+  `exists (select 1 from dag_schedule x where x.shard = d.shard and x.dag_id = d.dag_id and not x.delayed${more})`;
 /** Leans on the index (shard, dag_id, run_id) of the newest partition that has a run of the dag. */
 const newestRun = (condition: string) =>
   `coalesce((select ${condition} from run r where r.shard = d.shard and r.dag_id = d.dag_id order by r.run_id desc limit 1), false)`;

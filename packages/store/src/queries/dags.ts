@@ -1,5 +1,6 @@
 /** Dags and their windows, for people. Every statement names the tenant (I65). */
 import {
+  type ConcurrencySpec,
   type DagId,
   type DagSpec,
   type EventTrigger,
@@ -35,6 +36,8 @@ export interface DagView {
   readonly priority: Priority;
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
+  readonly maxActiveTasksPerRun: number | null;
+  readonly concurrency: ConcurrencySpec | null;
   readonly taskCount: number;
   readonly description: string | null;
   readonly tags: readonly string[];
@@ -102,7 +105,7 @@ export interface WindowView {
 
 /** Texts of the specs are apart: PostgreSQL builds no JSON of texts with an escaped zero character. */
 const OWN = `select * from dag_schedule s
-             where s.shard = d.shard and s.dag_id = d.dag_id and (s.spec -> 'run') is null order by s.schedule_no`;
+             where s.shard = d.shard and s.dag_id = d.dag_id and not s.delayed order by s.schedule_no`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, d.retired_at,
     s.specs::text, s.facts::text, (select count(*) from (${OWN} limit ${SCHEDULES_COUNTED}) s)`;
 const SHOWN_OF_DAG = `join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
@@ -249,6 +252,8 @@ function parseDag(row: Row, shown: ShownSpec): DagView {
     priority: shown.priority,
     maxActiveRuns: shown.maxActiveRuns,
     maxActiveTasks: shown.maxActiveTasks,
+    maxActiveTasksPerRun: shown.maxActiveTasksPerRun ?? null,
+    concurrency: shown.concurrency ?? null,
     taskCount: shown.taskCount,
     description: shown.description ?? null,
     tags: shown.tags ?? [],

@@ -38,18 +38,18 @@ const COLUMNS = `s.shard, s.dag_id, d.name, v.version_no, s.name, s.spec::text, 
 const TABLES = `schedule_more s join dag d on d.shard = s.shard and d.dag_id = s.dag_id
     join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no`;
 
-/** Leans on the index `schedule_more_run`. */
+/** Leans on the index `schedule_more_delayed`. */
 const selectOne = statement(
   'find_delayed_run',
   `select ${COLUMNS} from ${TABLES}
-    where s.shard = $1::smallint and s.name = $2::text and (s.spec -> 'run') is not null and d.tenant_id = $3::integer`,
+    where s.shard = $1::smallint and s.name = $2::text and s.delayed and d.tenant_id = $3::integer`,
 );
 
 /** Leans on the index `schedule_more_due`: a page is read in its order. */
 const selectList = statement(
   'list_delayed_runs',
   `select ${COLUMNS} from ${TABLES}
-    where (s.spec -> 'run') is not null and d.tenant_id = $1::integer
+    where s.delayed and d.tenant_id = $1::integer
       and ((s.spec -> 'at' ->> 0)::bigint, s.name) > ($2::bigint, $3::text)
       and ($4::text is null or d.name = $4::text) and ($5::text is null or s.spec -> 'run' ->> 'actor' = $5::text)
     order by (s.spec -> 'at' ->> 0)::bigint, s.name limit $6::integer`,

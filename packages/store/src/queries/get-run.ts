@@ -1,5 +1,6 @@
 /** Reads one run with everything that is stored about it. For a large run, the caller chooses the tasks. */
 import { shardOfRun, type TenantId } from '@signalbox/engine';
+import type { Row } from '../batch.ts';
 import { deadLetterReasons } from '../codes.ts';
 import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
@@ -17,12 +18,14 @@ import {
   othersOf,
   parseOutline,
   parseTask,
+  parseUsage,
   selectAttempts,
   selectFacts,
   selectOutline,
   selectSomeAttempts,
   selectSomeTasks,
   selectTasks,
+  selectUsage,
 } from './task-view.ts';
 
 /** By primary key; the tenant is part of the question, so a run of another one is not there (I65). */
@@ -49,6 +52,16 @@ const selectDeadLettersOf = statement(
   'view_letters',
   'select task_no, reason from dead_letter where shard = $1::smallint and run_id = $2::bigint and state = 0',
 );
+
+interface Rows {
+  readonly rows: readonly Row[];
+}
+
+function withAttempts([rows, earlier, usage]: readonly [Rows, Rows, Rows]) {
+  const usageOf = parseUsage(usage.rows);
+  const tasks = rows.rows.map((row) => parseTask(row, usageOf));
+  return { tasks, supersededAttempts: othersOf(tasks, earlier.rows, usageOf) };
+}
 
 export async function getRun(
   database: Database,
@@ -85,20 +98,25 @@ export async function getRun(
       ),
     };
     if (head.spec.groups?.some(({ map }) => map !== undefined) !== true && choose === undefined) {
-      const calls = [call(selectTasks(leaf), ...key), call(selectAttempts(leaf), ...key)];
-      const [rows, earlier] = expectResults(await ask(calls, { last: true }), 2);
-      const tasks = rows.rows.map(parseTask);
-      return { ...head, tasks, outline: tasks, maps: [], supersededAttempts: othersOf(tasks, earlier.rows) };
+      const calls = [
+        call(selectTasks(leaf), ...key),
+        call(selectAttempts(leaf), ...key),
+        call(selectUsage(leaf), ...key, null),
+      ];
+      const seen = withAttempts(expectResults(await ask(calls, { last: true }), 3));
+      return { ...head, ...seen, outline: seen.tasks, maps: [] };
     }
     const calls = [call(selectOutline(leaf), ...key), call(selectFacts(leaf), ...key), readMaps(leaf, [runId])];
     const [columns, facts, expansions] = expectResults(await ask(calls), 3);
     const outlined = { ...head, outline: parseOutline(columns.rows, facts.rows), maps: mapsOfRun(expansions, runId) };
     // Of a run with maps, unless told, the tasks of its spec.
     const nos = plainArray(choose?.(outlined) ?? head.spec.tasks.map((_, no) => no));
-    const some = [call(selectSomeTasks(leaf), ...key, nos), call(selectSomeAttempts(leaf), ...key, nos)];
-    const [rows, earlier] = expectResults(await ask(some, { last: true }), 2);
-    const tasks = rows.rows.map(parseTask);
-    return { ...outlined, tasks, supersededAttempts: othersOf(tasks, earlier.rows) };
+    const some = [
+      call(selectSomeTasks(leaf), ...key, nos),
+      call(selectSomeAttempts(leaf), ...key, nos),
+      call(selectUsage(leaf), ...key, nos),
+    ];
+    return { ...outlined, ...withAttempts(expectResults(await ask(some, { last: true }), 3)) };
   });
   return run === null ? null : { ...run, children: await findChildren(database, days, tenantId, run) };
 }

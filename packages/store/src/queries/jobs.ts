@@ -29,12 +29,13 @@ export interface JobRow extends NewJobRow {
   readonly createdAt: Instant;
   readonly createdBy: string;
   readonly isCancelled: boolean;
+  /** Of a recurring job, also after its schedule is gone. */
+  readonly scheduleNo: number | null;
   readonly schedule: {
     readonly spec: ScheduleSpec;
     readonly paused: boolean;
     readonly decidedUntil: Instant;
     readonly fired: number;
-    readonly scheduleNo: number;
   } | null;
   readonly run: { readonly phase: string; readonly admitted: boolean; readonly outcome: string | null } | null;
 }
@@ -45,7 +46,7 @@ const insertJobs = statement(
   insert into job (tenant_id, job_id, shard, dag_id, recurring, what, name, tags, owner, created_by)
   select $1::integer, u.id, $2::smallint, $3::bigint, u.recurring, u.what, u.name, u.tags::text[], u.owner, $9::text
     from unnest($4::uuid[], $5::boolean[], $6::text[], $7::text[], $8::text[], $10::text[]) as u (id, recurring, what, name, tags, owner)
-  on conflict do nothing`,
+  on conflict do nothing returning job_id`,
 );
 const deleteJobs = statement(
   'delete_jobs',
@@ -64,10 +65,16 @@ const cancelJobRow = statement(
   'update job set cancelled_at = coalesce(cancelled_at, clock_timestamp()) where tenant_id = $1::integer and job_id = $2::uuid',
 );
 
+/** Before the schedule is deleted: nothing else tells which runs were the job's. */
+const keepScheduleNo = statement(
+  'keep_job_schedule_no',
+  'update job set schedule_no = $3::integer where tenant_id = $1::integer and job_id = $2::uuid',
+);
+
 /** Leans on the primary key of `job`, the names of schedules and the index (shard, uid) of each partition of `run`. */
 const COLUMNS = `j.job_id, j.shard, j.dag_id, j.recurring, j.what, j.name, array_to_json(j.tags)::text, j.owner, d.name,
     (extract(epoch from j.created_at) * 1000)::bigint, j.created_by, j.cancelled_at is not null,
-    s.spec::text, s.paused, s.decided_until, s.fired, s.schedule_no, r.phase, r.admitted, r.outcome`;
+    s.spec::text, s.paused, s.decided_until, s.fired, coalesce(s.schedule_no, j.schedule_no), r.phase, r.admitted, r.outcome`;
 const TABLES = `job j join dag d on d.shard = j.shard and d.dag_id = j.dag_id
     left join dag_schedule s on s.shard = j.shard and s.dag_id = j.dag_id and s.name = j.job_id::text
     left join lateral (select r.phase, r.admitted, r.outcome from run r
@@ -97,13 +104,15 @@ const selectRunIds = statement(
 );
 
 const JOBS_PER_STEP = 1_000;
+/** One that recurred and was cancelled stays as long as its runs do: by its time, because to look for the last of them could read all runs of its shape. */
 const dropUnused = statement(
   'drop_unused_jobs',
   `
   with looked as materialized (
     select j.tenant_id, j.job_id,
            exists (select from run r where r.shard = j.shard and r.uid = j.job_id and r.tenant_id = j.tenant_id)
-             or exists (select from dag_schedule s where s.shard = j.shard and s.dag_id = j.dag_id and s.name = j.job_id::text) as used
+             or exists (select from dag_schedule s where s.shard = j.shard and s.dag_id = j.dag_id and s.name = j.job_id::text)
+             or (j.schedule_no is not null and j.cancelled_at > clock_timestamp() - $1::integer * interval '1 day') as used
       from job j where j.check_at < clock_timestamp() order by j.check_at limit ${JOBS_PER_STEP}),
   kept as (
     update job j set check_at = clock_timestamp() + $1::integer * interval '1 day'
@@ -114,16 +123,16 @@ const dropUnused = statement(
 
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** All of one dag. */
+/** All of one dag. The ids of those that were not there before. */
 export async function insertJobRows(
   database: Database,
   tenantId: TenantId,
   jobs: readonly NewJobRow[],
   createdBy: string,
-): Promise<void> {
+): Promise<readonly string[]> {
   const [first] = jobs;
-  if (first === undefined) return;
-  await database.one(
+  if (first === undefined) return [];
+  const { rows } = await database.one(
     call(
       insertJobs,
       tenantId,
@@ -138,6 +147,7 @@ export async function insertJobRows(
       textArray(jobs.map(({ owner }) => owner)),
     ),
   );
+  return rows.map(([id]) => id!);
 }
 
 export async function deleteJobRows(database: Database, tenantId: TenantId, ids: readonly string[]): Promise<void> {
@@ -152,6 +162,15 @@ export async function deleteJob(
   { actor, origin }: ChangedBy,
 ): Promise<void> {
   await database.write([call(deleteOne, tenantId, id, encodeText(actor), encodeText(origin))]);
+}
+
+export async function keepJobScheduleNo(
+  database: Database,
+  tenantId: TenantId,
+  id: string,
+  scheduleNo: number,
+): Promise<void> {
+  await database.one(call(keepScheduleNo, tenantId, id, scheduleNo));
 }
 
 export async function markJobCancelled(database: Database, tenantId: TenantId, id: string): Promise<void> {
@@ -227,6 +246,7 @@ function parse(row: Row): JobRow {
     createdAt: Number(createdAt) as Instant,
     createdBy: decodeText(createdBy ?? ''),
     isCancelled: cancelled === 't',
+    scheduleNo: scheduleNo == null ? null : Number(scheduleNo),
     schedule:
       spec == null
         ? null
@@ -235,7 +255,6 @@ function parse(row: Row): JobRow {
             paused: paused === 't',
             decidedUntil: Number(decidedUntil) as Instant,
             fired: Number(fired),
-            scheduleNo: Number(scheduleNo),
           },
     run:
       phase == null

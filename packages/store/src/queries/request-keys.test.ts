@@ -35,6 +35,20 @@ test('what was cut off is taken over by one, with the same body only', async () 
   expect(await queries.beginRequest(key, request)).toEqual({ state: 'begun', again: false });
 });
 
+test('what was cut off lives for a day too, with what it told of the part that was made (I11)', async () => {
+  const { queries, store } = await fixtures.open();
+  const key = newKey();
+  await queries.beginRequest(key, request);
+  await queries.releaseRequest(key, { missing: [2] });
+  await store.dropOldRequests();
+  const rest = { state: 'begun', again: true, partly: { missing: [2] } };
+  expect(await queries.beginRequest(key, request)).toEqual(rest);
+  await queries.releaseRequest(key);
+  expect(await queries.beginRequest(key, request)).toEqual(rest);
+  await queries.answerRequest(key, { status: 200, answer: {} });
+  expect(await queries.beginRequest(key, request)).toEqual({ state: 'answered', status: 200, answer: {} });
+});
+
 test('keys go after a day, sessions and login codes when they are over, and tokens that people named stay (I62)', async () => {
   const box = await fixtures.open();
   const { queries, store } = box;

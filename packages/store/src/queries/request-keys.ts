@@ -19,7 +19,8 @@ export interface RequestKey {
 export type BegunRequest =
   /** It is the caller's to make the change. */
   /** `again`: it may have been made before, by a request that was cut off. */
-  | { readonly state: 'begun'; readonly again: boolean }
+  /** `partly`: what a request that made some of it has told. */
+  | { readonly state: 'begun'; readonly again: boolean; readonly partly?: unknown }
   | { readonly state: 'under_way' }
   | { readonly state: 'conflict' }
   | { readonly state: 'answered'; readonly status: number; readonly answer: unknown };
@@ -35,7 +36,7 @@ const beginKey = statement(
   on conflict (tenant_id, operation, target, key) do update set at = clock_timestamp()
     where k.body_hash = excluded.body_hash and k.status is null
       and k.at < clock_timestamp() - $6::bigint * interval '1 millisecond'
-  returning k.xmax <> 0`,
+  returning k.xmax <> 0, k.answer::text`,
 );
 const selectKey = statement(
   'select_request_key',
@@ -45,10 +46,11 @@ const answerKey = statement(
   'answer_request_key',
   `update request_key set status = $5::smallint, answer = $6::json where ${KEY} and status is null`,
 );
-/** Older than any request: the next one with the same body may make the change at once. */
+/** Older than any request: the next one with the same body may make the change at once. Not so old that it is dropped. */
 const releaseKey = statement(
   'release_request_key',
-  `update request_key set at = '-infinity' where ${KEY} and status is null`,
+  `update request_key set at = clock_timestamp() - interval '1 hour', answer = coalesce($5::json, answer)
+    where ${KEY} and status is null`,
 );
 const forgetKey = statement('forget_request_key', `delete from request_key where ${KEY} and status is null`);
 
@@ -90,7 +92,14 @@ export async function beginRequest(
   const values = valuesOf(key);
   const [begun] = await database.run([call(beginKey, ...values, bodyHash, cutOffMs)]);
   const [made] = begun?.rows ?? [];
-  if (made !== undefined) return { state: 'begun', again: made[0] === 't' };
+  if (made !== undefined) {
+    const [again, partly] = made;
+    return {
+      state: 'begun',
+      again: again === 't',
+      ...(partly == null ? {} : { partly: JSON.parse(partly) as unknown }),
+    };
+  }
   const [row] = (await database.one(call(selectKey, ...values))).rows;
   // Let go between the two looks: the caller may ask again.
   if (row === undefined) return { state: 'under_way' };
@@ -107,9 +116,10 @@ export async function answerRequest(
   await database.one(call(answerKey, ...valuesOf(key), status, JSON.stringify(answer)));
 }
 
-/** It is not known what became of the change. */
-export async function releaseRequest(database: Database, key: RequestKey): Promise<void> {
-  await database.one(call(releaseKey, ...valuesOf(key)));
+/** It is not known what became of the change, or only a part of it was made: `partly`, for whoever makes the rest. */
+export async function releaseRequest(database: Database, key: RequestKey, partly?: unknown): Promise<void> {
+  const told = partly === undefined ? null : JSON.stringify(partly);
+  await database.one(call(releaseKey, ...valuesOf(key), told));
 }
 
 /** Nothing was changed, so nothing is remembered (I12). */

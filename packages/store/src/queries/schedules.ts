@@ -48,7 +48,7 @@ const selectSchedules = statement(
   `
   select ${COLUMNS}
     from ${TABLES}
-   where d.tenant_id = $1::integer and (s.spec -> 'run') is null and d.name >= $2::text and (d.name > $2::text or s.schedule_no > $3::integer)
+   where d.tenant_id = $1::integer and not s.delayed and d.name >= $2::text and (d.name > $2::text or s.schedule_no > $3::integer)
      and ($5::text is null or d.name = $5::text) and ($6::boolean is null or s.paused = $6::boolean)
      and ($5::text is not null or d.name not like '${HIDDEN_DAG_PREFIX}%')
      and ($7::smallint is null or s.origin = $7::smallint)
@@ -57,7 +57,7 @@ const selectSchedules = statement(
 
 const selectSchedule = statement(
   'find_schedule',
-  `select ${COLUMNS} from ${TABLES} where d.tenant_id = $1::integer and d.name = $2::text and s.name = $3::text and (s.spec -> 'run') is null`,
+  `select ${COLUMNS} from ${TABLES} where d.tenant_id = $1::integer and d.name = $2::text and s.name = $3::text and not s.delayed`,
 );
 
 /** In order of the dag's name, and of their numbers. */

@@ -13,6 +13,8 @@ type Field =
   | 'priority'
   | 'maxActiveRuns'
   | 'maxActiveTasks'
+  | 'maxActiveTasksPerRun'
+  | 'concurrency'
   | 'description'
   | 'bundle'
   | 'source'
@@ -23,8 +25,8 @@ type Field =
 export type ShownSpec = Pick<DagSpec, Field> & { readonly taskCount: number };
 
 const FIELDS: readonly Field[] = [
-  ...(['priority', 'maxActiveRuns', 'maxActiveTasks', 'description', 'bundle'] as const),
-  ...(['source', 'on', 'tags', 'owner'] as const),
+  ...(['priority', 'maxActiveRuns', 'maxActiveTasks', 'maxActiveTasksPerRun', 'description', 'bundle'] as const),
+  ...(['concurrency', 'source', 'on', 'tags', 'owner'] as const),
 ];
 
 /**

@@ -9,6 +9,7 @@ import {
   readNotes,
   type StoredTask,
   type TaskNo,
+  type Usage,
   type WorkerId,
 } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
@@ -33,6 +34,8 @@ export interface AttemptView {
   readonly code: string | null;
   /** It began beside another attempt that took far longer than its siblings. */
   readonly speculative: boolean;
+  /** Null: it was not measured. */
+  readonly used: Usage | null;
 }
 
 /** A task's row shows its newest attempt. */
@@ -95,20 +98,23 @@ export const selectFacts = leafStatement(
    where shard = $1::smallint and run_id = $2::bigint and (facts is not null or ${TELLING})`,
 );
 
-/** Leans on the primary keys (shard, run_id, task_no …). */
+/** Leans on the primary keys (shard, run_id, task_no …), once for each task: as for `selectOutputs`, `offset 0` keeps it so. */
 export const selectSomeTasks = leafStatement(
   'view_some_tasks',
   (leaf) => `
   select ${taskColumns(leaf)} from unnest($3::integer[]) as u (no)
-    join ${readable('task', leaf)} a on a.shard = $1::smallint and a.run_id = $2::bigint and a.task_no = u.no
+    cross join lateral (select * from ${readable('task', leaf)} b
+      where b.shard = $1::smallint and b.run_id = $2::bigint and b.task_no = u.no offset 0) a
    order by a.task_no`,
 );
 export const selectSomeAttempts = leafStatement(
   'view_some_attempts',
   (leaf) => `
   select ${ATTEMPT_COLUMNS}, a.speculative from unnest($3::integer[]) as u (no)
-    join ${readable('task', leaf)} t on t.shard = $1::smallint and t.run_id = $2::bigint and t.task_no = u.no
-    join ${readable('attempt', leaf)} a on a.shard = t.shard and a.run_id = t.run_id and a.task_no = t.task_no
+    cross join lateral (select outcome, state, attempt_no from ${readable('task', leaf)} b
+      where b.shard = $1::smallint and b.run_id = $2::bigint and b.task_no = u.no offset 0) t
+    cross join lateral (select * from ${readable('attempt', leaf)} c
+      where c.shard = $1::smallint and c.run_id = $2::bigint and c.task_no = u.no offset 0) a
    where a.attempt_no <> t.attempt_no or ${NO_ATTEMPT}
    order by a.task_no, a.attempt_no`,
 );
@@ -123,6 +129,27 @@ export const selectAttempts = leafStatement(
    order by a.task_no, a.attempt_no`,
 );
 
+/** What attempts used, of all tasks or of some: leans on the primary key (shard, run_id, task_no, fence). */
+export const selectUsage = leafStatement(
+  'view_usage',
+  (leaf) => `
+  select task_no, fence, cpu_ms, peak_bytes from ${readable('attempt_usage', leaf)}
+   where shard = $1::smallint and run_id = $2::bigint and ($3::integer[] is null or task_no = any ($3::integer[]))`,
+);
+
+export type UsageOf = (attempt: Pick<AttemptView, 'taskNo' | 'fence'>) => Usage | null;
+
+export function parseUsage(rows: readonly Row[]): UsageOf {
+  const number = (text: string | null | undefined) => (text == null ? null : Number(text));
+  const known = new Map(
+    rows.map(([taskNo, fence, cpuMs, peakBytes]) => [
+      `${taskNo}/${fence}`,
+      { cpuMs: number(cpuMs), peakBytes: number(peakBytes) },
+    ]),
+  );
+  return ({ taskNo, fence }) => known.get(`${taskNo}/${fence}`) ?? null;
+}
+
 export function parseOutline(columns: readonly Row[], facts: readonly Row[]): OutlinedTask[] {
   const texts = new Map(facts.map(([no, text, notes]) => [Number(no), [text ?? null, notes ?? null] as const]));
   const [nos, attempts, states] = [0, 1, 2].map((at) => parseIntegers(columns[0]?.[at]));
@@ -135,12 +162,12 @@ export function parseOutline(columns: readonly Row[], facts: readonly Row[]): Ou
   }));
 }
 
-function parseAttempt(row: Row): AttemptView {
+function parseAttempt(row: Row, usageOf: UsageOf): AttemptView {
   const [taskNo, attemptNo, fence, workerId, outcome, claimedAt, startedAt, endedAt, retryAt, error, code] = row;
+  const key = { taskNo: Number(taskNo) as TaskNo, fence: Number(fence) as Fence };
   return {
-    taskNo: Number(taskNo) as TaskNo,
+    ...key,
     attemptNo: Number(attemptNo) as AttemptNo,
-    fence: Number(fence) as Fence,
     workerId: workerId as WorkerId,
     outcome: outcome === null || outcome === undefined ? null : attemptOutcomes.word(Number(outcome)),
     claimedAt: Number(claimedAt) as Instant,
@@ -150,28 +177,37 @@ function parseAttempt(row: Row): AttemptView {
     error: decodeNullableText(error ?? null),
     code: decodeNullableText(code ?? null),
     speculative: row[ATTEMPT_COUNT] === 't',
+    used: usageOf(key),
   };
 }
 
 /** Attempts with rows of their own; and those that run beside another, which are in the notes of their tasks. */
-export function othersOf(tasks: readonly TaskView[], rows: readonly Row[]): AttemptView[] {
-  const ended = { outcome: null, startedAt: null, endedAt: null, retryAt: null, error: null, code: null } as const;
+export function othersOf(tasks: readonly TaskView[], rows: readonly Row[], usageOf: UsageOf): AttemptView[] {
+  const ended = {
+    outcome: null,
+    startedAt: null,
+    endedAt: null,
+    retryAt: null,
+    error: null,
+    code: null,
+    used: null,
+  } as const;
   const running = tasks.flatMap(({ taskNo, state, notes }) => {
     const { speculativeAttempt } = state === 'running' ? readNotes(notes) : {};
     if (speculativeAttempt === undefined || speculativeAttempt.over !== undefined) return [];
     const { attemptNo, fence, workerId, claimedAt } = speculativeAttempt;
     return [{ taskNo, attemptNo, fence, workerId, claimedAt, ...ended, speculative: true }];
   });
-  const all = rows.map(parseAttempt);
+  const all = rows.map((row) => parseAttempt(row, usageOf));
   if (running.length === 0) return all;
   return [...all, ...running].sort((a, b) => a.taskNo - b.taskNo || a.attemptNo - b.attemptNo);
 }
 
-export function parseTask(row: Row): TaskView {
+export function parseTask(row: Row, usageOf: UsageOf): TaskView {
   const [state, lostCount, returnReason, returnedAt, hasOutput, facts, notes, fingerprint, ...byHand] =
     row.slice(ATTEMPT_COUNT);
   const [clearedAt, clearedBy, markedAt, markedBy] = byHand;
-  const attempt = parseAttempt(row.slice(0, ATTEMPT_COUNT));
+  const attempt = parseAttempt(row.slice(0, ATTEMPT_COUNT), usageOf);
   const kept = readNotes(notes);
   const word = taskStates.word(Number(state));
   return {

@@ -39,6 +39,8 @@ export interface TenantRule {
   readonly tenantId: TenantId;
   readonly weight: number;
   readonly isSuspended: boolean;
+  /** Suspended, and its schedules create no runs. */
+  readonly isDeleted?: boolean;
 }
 
 const COLUMNS = `tenant_id, name, state, weight, default_priority, critical, reason,
@@ -114,6 +116,7 @@ export async function readTenantRules(database: Database): Promise<TenantRule[]>
     tenantId: Number(tenantId) as TenantId,
     weight: Number(weight),
     isSuspended: state !== 'active',
+    ...(state === 'deleted' && { isDeleted: true }),
   }));
 }
 

@@ -20,6 +20,8 @@ export interface NodeRow {
   readonly nodeId: NodeId;
   readonly gatewayAddress: string;
   readonly dataAddress: string;
+  /** Of the product; null when it is too old to tell. */
+  readonly version: string | null;
   readonly leaving: boolean;
   /** How far its machine's clock is ahead of the database's; null when it has not measured yet. */
   readonly clockAheadMs: number | null;
@@ -46,7 +48,7 @@ const selectVersion = statement(
 const selectNodes = statement(
   'list_nodes',
   `
-  select n.node_id, n.gateway_address, n.data_address, n.leaving, n.clock_ahead_ms, n.unfit,
+  select n.node_id, n.gateway_address, n.data_address, n.version, n.leaving, n.clock_ahead_ms, n.unfit,
          (select count(*) from shard s where s.owner = n.node_id)
     from node n order by n.node_id limit 1000`,
 );
@@ -78,10 +80,11 @@ export async function findVersion(
 /** The servers on this database. They are nobody's in particular, so they have no tenant. */
 export async function listNodes(database: Database): Promise<{ nodes: NodeRow[]; unowned: number }> {
   const { rows } = await database.one(call(selectNodes));
-  const nodes = rows.map(([nodeId, gatewayAddress, dataAddress, leaving, clockAheadMs, unfit, shards]) => ({
+  const nodes = rows.map(([nodeId, gatewayAddress, dataAddress, version, leaving, clockAheadMs, unfit, shards]) => ({
     nodeId: nodeId as NodeId,
     gatewayAddress: gatewayAddress ?? '',
     dataAddress: dataAddress ?? '',
+    version: version ?? null,
     leaving: leaving === 't',
     clockAheadMs: clockAheadMs === null || clockAheadMs === undefined ? null : Number(clockAheadMs),
     unfit: decodeNullableText(unfit ?? null),

@@ -1,6 +1,6 @@
 /** Rows of `attempt`, which are inserted and never changed, and of `payload`, which change only through manual actions. */
 
-import type { AttemptRow, FoldedRows, PayloadRow } from '@signalbox/engine';
+import type { AttemptMeasured, AttemptRow, FoldedRows, PayloadRow } from '@signalbox/engine';
 import { attemptOutcomes } from '../codes.ts';
 import { integers } from '../columns.ts';
 import type { Leaf } from '../leaf.ts';
@@ -49,6 +49,24 @@ export function insertAttempts(leaf: Leaf, attempts: readonly AttemptRow[]): Cal
     textArray(attempts.map((attempt) => attempt.code)),
     nullableArray(attempts.map((attempt) => attempt.fingerprint)),
     plainArray(attempts.map((attempt) => attempt.speculative === true)),
+  );
+}
+
+const insertUsageRows = leafStatement(
+  'insert_usage',
+  (leaf) => `
+  insert into attempt_usage_${leaf} (shard, run_id, task_no, fence, cpu_ms, peak_bytes)
+  ${rowsOf('shard smallint', 'run_id bigint', 'task_no integer', 'fence bigint', 'cpu_ms bigint', 'peak_bytes bigint')}`,
+);
+
+export function insertUsage(leaf: Leaf, measured: readonly AttemptMeasured[]): Call {
+  return call(
+    insertUsageRows(leaf),
+    ...keyColumns(measured),
+    plainArray(measured.map(({ taskNo }) => taskNo)),
+    plainArray(measured.map(({ fence }) => fence)),
+    nullableArray(measured.map(({ cpuMs }) => cpuMs)),
+    nullableArray(measured.map(({ peakBytes }) => peakBytes)),
   );
 }
 

@@ -1,6 +1,6 @@
-/** Marks and pauses set by people. They are rare. Uses the primary keys of the partitions. */
-import { NOBODY, type PauseSet, type StoredPause, type TaskMarked } from '@signalbox/engine';
-import { taskStates } from '../codes.ts';
+/** Marks, pauses and priorities set by people. They are rare. Uses the primary keys of the partitions. */
+import { NOBODY, type PauseSet, type PrioritySet, type StoredPause, type TaskMarked } from '@signalbox/engine';
+import { priorities, taskStates } from '../codes.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf, statement, type Value } from '../statement.ts';
 import { decodeText, nullableArray, plainArray, textArray } from '../text.ts';
@@ -117,6 +117,28 @@ export function pauseRuns(leaf: Leaf, pauses: readonly PauseSet[]): Call {
     nullableArray(pauses.map(({ until }) => until)),
     textArray(pauses.map(({ actor }) => actor)),
     pauses.length,
+  );
+}
+
+/** Leans on the primary key (shard, run_id) of the partition, and on that of `live_run`. A run that ends in this batch has no row there. */
+const changePriorities = leafStatement(
+  'change_priorities',
+  (leaf) => `
+  with given as (${rowsOf('shard smallint', 'run_id bigint', 'priority smallint')}),
+  live as (
+    update live_run l set priority = u.priority from given u where l.shard = u.shard and l.run_id = u.run_id),
+  hit as (
+    update run_${leaf} r set priority = u.priority from given u where r.shard = u.shard and r.run_id = u.run_id
+    returning 1)
+  select expect_rows('change_priorities', count(*), $4::integer) from hit`,
+);
+
+export function setPriorities(leaf: Leaf, changes: readonly PrioritySet[]): Call {
+  return call(
+    changePriorities(leaf),
+    ...keyColumns(changes),
+    plainArray(changes.map(({ priority }) => priorities.code(priority))),
+    changes.length,
   );
 }
 

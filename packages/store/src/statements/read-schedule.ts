@@ -56,7 +56,7 @@ const selectFirst = statement(
   'select_first_schedules',
   `
   select ${COLUMNS} from unnest($1::smallint[], $2::bigint[], $3::integer[]) as u (shard, dag_id, most), lateral (
-    select * from dag_schedule s where s.shard = u.shard and s.dag_id = u.dag_id and (s.spec -> 'run') is null
+    select * from dag_schedule s where s.shard = u.shard and s.dag_id = u.dag_id and not s.delayed
      order by s.schedule_no limit u.most) s`,
 );
 

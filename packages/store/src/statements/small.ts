@@ -1,9 +1,10 @@
 /** Rows of `window_decision` and `silent_worker`. Leans on their keys. */
 import type { SilenceFold, WindowDecided, WindowSkipped } from '@signalbox/engine';
 import { skipReasons } from '../codes.ts';
+import { bigints, integers, smallints } from '../columns.ts';
 import type { Leaf } from '../leaf.ts';
 import { type Call, call, leafStatement, rowsOf, statement } from '../statement.ts';
-import { nullableArray, plainArray, textArray, uuidArray } from '../text.ts';
+import { plainArray, textArray, uuidArray } from '../text.ts';
 
 const insertWindows = leafStatement(
   'insert_windows',
@@ -27,16 +28,16 @@ const insertWindows = leafStatement(
 export function decideWindows(leaf: Leaf, windows: readonly WindowDecided[]): Call {
   return call(
     insertWindows(leaf),
-    plainArray(windows.map((window) => window.shard)),
-    plainArray(windows.map((window) => window.dagId)),
-    plainArray(windows.map((window) => window.firesAt)),
+    smallints(windows.map((window) => window.shard)),
+    bigints(windows.map((window) => window.dagId)),
+    bigints(windows.map((window) => window.firesAt)),
     textArray(windows.map((window) => window.wallTime ?? '')),
-    nullableArray(windows.map((window) => window.runId)),
-    nullableArray(windows.map((window) => (window.skipped === null ? null : skipReasons.code(window.skipped)))),
-    plainArray(windows.map((window) => window.count)),
-    plainArray(windows.map((window) => window.untilAt)),
-    plainArray(windows.map((window) => window.at)),
-    plainArray(windows.map((window) => window.scheduleNo)),
+    bigints(windows.map((window) => window.runId)),
+    smallints(windows.map((window) => (window.skipped === null ? null : skipReasons.code(window.skipped)))),
+    integers(windows.map((window) => window.count)),
+    bigints(windows.map((window) => window.untilAt)),
+    bigints(windows.map((window) => window.at)),
+    integers(windows.map((window) => window.scheduleNo)),
     textArray(windows.map((window) => window.name)),
   );
 }

@@ -1,6 +1,6 @@
 /** A change to a run with a preview: the server tells what it would touch, then the person says yes. */
 import type { Touched } from '@signalbox/protocol';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { post } from '../api/client.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -8,6 +8,7 @@ import { plural } from '../parts/format.ts';
 import { StateIcon } from '../parts/state.tsx';
 import { lookOf } from '../parts/states.ts';
 import { Explained, useToasts } from '../parts/toasts.tsx';
+import { usePreview } from './preview.ts';
 
 export interface Action {
   readonly title: string;
@@ -39,6 +40,10 @@ const HOW: Readonly<Record<Touched['tasks'][number]['how'], string>> = {
   closes: 'runs to close the run',
 };
 
+/** Everything but previews: what was just done can often not be done again. */
+export const readAgain = (client: QueryClient): Promise<void> =>
+  client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'preview' });
+
 export function ActionDialog({ action, onClose }: { readonly action: Action; readonly onClose: () => void }) {
   const client = useQueryClient();
   const { tell } = useToasts();
@@ -46,22 +51,14 @@ export function ActionDialog({ action, onClose }: { readonly action: Action; rea
     Object.fromEntries((action.options ?? []).map(({ field, initial }) => [field, initial])),
   );
   const body = { ...action.body, ...options };
-  const preview = useQuery({
-    queryKey: ['preview', action.path, body],
-    queryFn: () => post<Touched>(action.path, { ...body, dryRun: true }),
-    retry: false,
-    // Asked once for each dialog, and never after the deed: what was done can often not be done again.
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchOnReconnect: false,
-    gcTime: 0,
-  });
+  const { path } = action;
+  const preview = usePreview({ path, body, ask: () => post<Touched>(path, { ...body, dryRun: true }) });
   const act = useMutation({
-    mutationFn: () => post(action.path, body),
+    mutationFn: () => post(path, body),
     onSuccess: async () => {
       tell(action.done);
       onClose();
-      // But the preview: what was just done can often not be done again.
-      await client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'preview' });
+      await readAgain(client);
     },
   });
   return (

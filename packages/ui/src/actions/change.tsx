@@ -5,12 +5,15 @@ import { useRights } from '../api/session.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Explained, useToasts } from '../parts/toasts.tsx';
 
+/** Who may press a button; a viewer what only shows. */
+type Needs = 'viewer' | 'operator' | 'admin';
+
 export interface Change<T = unknown> {
   readonly run: () => Promise<T>;
   /** Said when it is done. */
   readonly done?: ReactNode;
   /** First words of the keys of what must be read again. */
-  readonly touches: readonly string[];
+  readonly touches: readonly string[] | 'everything';
   readonly onDone?: (answer: T) => void;
 }
 
@@ -23,7 +26,9 @@ export function useChange<T>({ run, done, touches, onDone }: Change<T>, isSilent
     onSuccess: async (answer) => {
       if (done !== undefined) tell(done);
       onDone?.(answer);
-      await client.invalidateQueries({ predicate: ({ queryKey }) => startsWith(queryKey, touches) });
+      await client.invalidateQueries(
+        touches === 'everything' ? {} : { predicate: ({ queryKey }) => startsWith(queryKey, touches) },
+      );
     },
     // A dialog shows the refusal itself.
     ...(isSilent ? {} : { onError: fail }),
@@ -37,7 +42,7 @@ interface ChangeButtonProps extends Change {
   readonly label?: string;
   readonly title?: string | undefined;
   readonly className?: string;
-  readonly needs?: 'operator' | 'admin';
+  readonly needs?: Needs;
   readonly disabled?: boolean;
 }
 
@@ -60,8 +65,9 @@ export function ChangeButton(props: ChangeButtonProps) {
 }
 
 /** Why the viewer may not; undefined if they may. */
-export function useReason(needs: 'operator' | 'admin' = 'operator'): string | undefined {
+export function useReason(needs: Needs = 'operator'): string | undefined {
   const { mayOperate, isAdmin, reason } = useRights();
+  if (needs === 'viewer') return undefined;
   if (needs === 'operator') return mayOperate ? undefined : (reason ?? 'Your role is not known yet.');
   return isAdmin ? undefined : (reason ?? 'Only admins may do this.');
 }
@@ -102,7 +108,7 @@ export function Confirm({ title, children, verb, keep = 'Keep it', change, onClo
 interface ConfirmButtonProps extends Omit<ConfirmProps, 'onClose'> {
   readonly button: ReactNode;
   readonly label?: string;
-  readonly needs?: 'operator' | 'admin';
+  readonly needs?: Needs;
   readonly className?: string;
 }
 
@@ -128,7 +134,7 @@ export function OpenButton({
 }: {
   readonly children: ReactNode;
   readonly label?: string;
-  readonly needs?: 'operator' | 'admin';
+  readonly needs?: Needs;
   readonly className?: string;
   readonly dialog: (onClose: () => void) => ReactNode;
 }) {

@@ -33,7 +33,7 @@ export function RunActions({ run, hasFailed }: RunActionsProps) {
   });
   const rerunFailed: Action = {
     title: 'Rerun from failed',
-    explanation: 'What failed runs again in this run, with everything behind it. What succeeded stays.',
+    explanation: 'What failed runs again in this run, with everything downstream. What succeeded stays.',
     verb: 'Rerun from failed',
     done: 'The failed tasks run again.',
     path: `${path}/clear`,

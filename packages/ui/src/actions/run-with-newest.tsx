@@ -2,15 +2,16 @@
  * A new run with a version that was deployed since. Whoever has deployed a fix wants that, and "Rerun from failed" keeps the code
  * that the run began with.
  */
-import type { RunSummary } from '@signalbox/protocol';
+import type { RerunAnswer, RunSummary } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { post, seg } from '../api/client.ts';
 import { dagQuery } from '../api/queries.ts';
 import { Icon } from '../shell/icons.tsx';
-import { OpenButton } from './change.tsx';
-import { RerunDialog } from './rerun.tsx';
+import { ChangeButton } from './change.tsx';
 
 interface RunWithNewestProps {
-  readonly run: RunSummary & { readonly params: unknown };
+  readonly run: RunSummary;
   readonly newest: number;
 }
 
@@ -21,10 +22,20 @@ export function useNewestVersion(run: RunSummary, hasFailed: boolean): number {
   return isOver ? (newest ?? run.version) : run.version;
 }
 
+/** At once, with the same params: to change them there is *New run with these params*. */
 export function RunWithNewest({ run, newest }: RunWithNewestProps) {
+  const navigate = useNavigate();
   return (
-    <OpenButton className="button primary" dialog={(onClose) => <RerunDialog run={run} onClose={onClose} />}>
-      <Icon name="play" size={13} /> Run with version {newest} …
-    </OpenButton>
+    <ChangeButton
+      className="button primary"
+      title="A new run with the same params"
+      run={async () => {
+        const { id } = await post<RerunAnswer>(`/v1/runs/${seg(run.id)}/rerun`, { version: 'latest' });
+        await navigate({ to: '/runs/$id', params: { id } });
+      }}
+      touches={['runs', 'run-pages']}
+    >
+      <Icon name="play" size={13} /> Run with version {newest}
+    </ChangeButton>
   );
 }

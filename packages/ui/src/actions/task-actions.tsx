@@ -7,17 +7,24 @@ import { useRights } from '../api/session.tsx';
 import { isEnded } from '../parts/states.ts';
 import { useToasts } from '../parts/toasts.tsx';
 import { Icon } from '../shell/icons.tsx';
-import { type Action, ActionDialog } from './act.tsx';
+import { type Action, ActionDialog, readAgain } from './act.tsx';
 import { Menu } from './menu.tsx';
 
-export function TaskActions({ runId, task }: { readonly runId: string; readonly task: TaskView }) {
+interface TaskActionsProps {
+  readonly runId: string;
+  readonly task: TaskView;
+  /** A newer version is the better way on than another attempt with the old one. */
+  readonly hasFix?: boolean;
+}
+
+export function TaskActions({ runId, task, hasFix = false }: TaskActionsProps) {
   const [action, setAction] = useState<Action | null>(null);
   const { mayOperate, reason } = useRights();
   const { tell, fail } = useToasts();
   const client = useQueryClient();
   const run = `/v1/runs/${seg(runId)}`;
   const path = `${run}/tasks/${seg(task.name)}`;
-  const refresh = () => client.invalidateQueries();
+  const refresh = () => readAgain(client);
   const retry = useMutation({
     mutationFn: () => post<TaskRetried>(`${path}/retry`),
     onSuccess: async () => {
@@ -36,20 +43,20 @@ export function TaskActions({ runId, task }: { readonly runId: string; readonly 
   });
   const clear: Action = {
     title: `Run ${task.name} again`,
-    explanation: 'The task runs again, with everything behind it unless you say otherwise.',
+    explanation: 'The task runs again, with everything downstream of it unless you say otherwise.',
     verb: 'Run again',
     done: `${task.name} runs again.`,
     path: `${run}/clear`,
     body: { tasks: [task.name] },
     options: [
-      { field: 'downstream', label: 'And what lies behind it', initial: true },
-      { field: 'upstream', label: 'And what lies before it', initial: false },
+      { field: 'downstream', label: 'Also everything downstream of it', initial: true },
+      { field: 'upstream', label: 'Also everything upstream of it', initial: false },
       { field: 'force', label: 'Stop attempts that run', initial: false },
     ],
   };
   const cancel: Action = {
     title: `Cancel ${task.name}`,
-    explanation: 'The task ends. For those behind it, and for the run, it counts as failed.',
+    explanation: 'The task ends. For downstream tasks, and for the run, it counts as failed.',
     verb: 'Cancel the task',
     done: `${task.name} is cancelled.`,
     path: `${path}/cancel`,
@@ -58,7 +65,7 @@ export function TaskActions({ runId, task }: { readonly runId: string; readonly 
   };
   const mark = (as: 'succeeded' | 'failed' | 'skipped'): Action => ({
     title: `Mark ${task.name} as ${as}`,
-    explanation: `You say that the task ${as === 'skipped' ? 'was skipped' : as}. Tasks behind it are decided by that.`,
+    explanation: `The task counts as ${as}, whatever it did. Downstream tasks follow from that.`,
     verb: `Mark as ${as}`,
     done: `${task.name} is marked as ${as}.`,
     path: `${run}/mark`,
@@ -72,7 +79,7 @@ export function TaskActions({ runId, task }: { readonly runId: string; readonly 
       {task.state === 'failed' && (
         <button
           type="button"
-          className="button primary"
+          className={hasFix ? 'button' : 'button primary'}
           disabled={off || retry.isPending}
           title={reason}
           onClick={() => retry.mutate()}

@@ -3,7 +3,9 @@ import type {
   AssetPage,
   AuditPage,
   BackfillPage,
+  BlockerPage,
   BreakerPage,
+  CallbackPage,
   DagDetails,
   DagGrid,
   DagHistory,
@@ -11,15 +13,20 @@ import type {
   DeadLetterGroups,
   DeadLetterPage,
   Delays,
+  ExpectationPage,
   FiringPage,
+  FreezePage,
   HeldAttemptPage,
   JobPage,
   JobView,
+  LimitDetails,
+  LimitPage,
   NodePage,
   QueuePage,
   RunColumns,
   RunPage,
   SchedulePage,
+  SettingsView,
   Stats,
   Storage,
   TaskPage,
@@ -28,6 +35,7 @@ import type {
   TokenPage,
   VersionPage,
   VersionView,
+  WatchedFolderPage,
   WebhookPage,
   WindowPage,
   WorkerPage,
@@ -122,8 +130,12 @@ export const backfillPagesQuery = (dag: string | undefined) =>
     dag === undefined ? ofKinds('backfill', 'run') : ofDag(dag),
   );
 
-export const assetPagesQuery = () =>
-  pages<AssetPage>(['assets'], (cursor) => withQuery('/v1/assets', { limit: 100, cursor }), ofKinds('asset', 'dag'));
+export const assetPagesQuery = (q: string | undefined) =>
+  pages<AssetPage>(
+    ['assets', q],
+    (cursor) => withQuery('/v1/assets', { q, limit: 100, cursor }),
+    ofKinds('asset', 'dag'),
+  );
 
 export const jobPagesQuery = (filter: Params) =>
   pages<JobPage>(
@@ -149,7 +161,21 @@ export const tenantPagesQuery = (withDeleted: boolean) =>
     undefined,
   );
 
+export const limitsQuery = () => read<LimitPage>(['limits'], '/v1/limits', { everyMs: FLEET_MS });
+export const limitQuery = (name: string) =>
+  read<LimitDetails>(['limits', name], `/v1/limits/${seg(name)}`, { everyMs: FLEET_MS });
+export const freezesQuery = () => read<FreezePage>(['freezes'], '/v1/freezes', { everyMs: FLEET_MS });
+export const blockersQuery = () => read<BlockerPage>(['blockers'], '/v1/blockers', { everyMs: FLEET_MS });
+
 export const webhooksQuery = () => read<WebhookPage>(['webhooks'], '/v1/webhooks', {});
+/** No event tells that an expected one came. */
+export const expectationsQuery = (dag: string | undefined) =>
+  read<ExpectationPage>(['expectations', dag], withQuery('/v1/expectations', { dag }), {
+    concern: ofKinds('dag', 'event'),
+    everyMs: FLEET_MS,
+  });
+export const foldersQuery = () => read<WatchedFolderPage>(['folders'], '/v1/folders', { everyMs: FLEET_MS });
+export const settingsQuery = () => read<SettingsView>(['settings'], '/v1/settings', {});
 export const zonesQuery = () => read<ZonesView>(['zones'], '/v1/zones', { everyMs: STORAGE_MS });
 
 export interface RunFilter extends Params {
@@ -221,8 +247,12 @@ export const firingsQuery = (dag: string, schedule: string) =>
 export const tasksQuery = (id: string) =>
   read<TaskPage>(['tasks', id], `/v1/runs/${seg(id)}/tasks?limit=${WHOLE_LIST}`, { concern: ofRun(id) });
 
+/** No event tells how far a task is: workers say so as they renew their leases. */
 export const taskQuery = (id: string, task: string) =>
-  read<TaskView>(['task', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}`, { concern: ofRun(id) });
+  queryOptions({
+    ...read<TaskView>(['task', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}`, { concern: ofRun(id) }),
+    refetchInterval: ({ state }) => (state.data?.state === 'running' ? FLEET_MS : false),
+  });
 
 export const schedulesQuery = () =>
   read<SchedulePage>(['schedules'], `/v1/schedules?limit=${WHOLE_LIST}`, {
@@ -240,6 +270,14 @@ export const deadLettersQuery = (filter: Params) =>
   });
 
 export const breakersQuery = () => read<BreakerPage>(['breakers'], '/v1/breakers', { concern: ofKinds('breaker') });
+
+/** No event tells of calls; runs that end make them. */
+export const callbackPagesQuery = (state: string | undefined) =>
+  pages<CallbackPage>(
+    ['callbacks', state],
+    (cursor) => withQuery('/v1/callbacks', { state, limit: 50, cursor }),
+    ofKinds('run'),
+  );
 
 export const workersQuery = () => read<WorkerPage>(['workers'], '/v1/workers', { everyMs: FLEET_MS });
 export const heldQuery = (worker: string) =>

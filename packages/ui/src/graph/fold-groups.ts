@@ -38,7 +38,7 @@ export function foldGroups(groupOf: readonly (string | null)[], edges: readonly 
   return { members, groups, edges: folded, nodeOf };
 }
 
-interface Group {
+export interface Group {
   readonly name: string;
   /** Place of the group that it is in. */
   readonly parent: number | null;

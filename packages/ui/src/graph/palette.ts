@@ -16,7 +16,7 @@ function readPalette(): Palette {
     surface: of('--surface'),
     ink: of('--ink'),
     faint: of('--ink-3'),
-    line: of('--line-strong'),
+    line: of('--edge'),
     accent: of('--accent'),
     font: of('--font'),
     tones,

@@ -8,11 +8,13 @@ interface LineViewProps {
   readonly line: Line;
   readonly wanted: string;
   readonly withTask: boolean;
+  /** Beside the number, which the log of one task has. */
+  readonly withTime: boolean;
   /** The number leads to a link to the line. */
   readonly onMark: () => void;
 }
 
-export function LineView({ line, wanted, withTask, onMark }: LineViewProps) {
+export function LineView({ line, wanted, withTask, withTime, onMark }: LineViewProps) {
   const { level, text } = wordsOf(line);
   return (
     <>
@@ -23,6 +25,7 @@ export function LineView({ line, wanted, withTask, onMark }: LineViewProps) {
       >
         {withTask ? clockOf(line.at) : line.no + 1}
       </span>
+      {withTime && !withTask && <span className="log-clock">{clockOf(line.at)}</span>}
       {withTask && (
         <span className="log-task truncate" title={line.task}>
           {line.task}

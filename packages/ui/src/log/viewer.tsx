@@ -27,12 +27,13 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   const log = useLog(path);
   const { lines, version } = log;
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null);
-  const [{ find: query = '', fold, wrap, line }, change] = useSearchState();
+  const [{ find: query = '', fold, wrap, line, times }, change] = useSearchState();
   // Counted from 1. A link to a line shows that line.
   const marked = line !== undefined && /^[1-9]\d{0,8}$/.test(line) ? Number(line) - 1 : null;
   const [isFollowing, setFollowing] = useState(marked === null);
   const isWrapped = wrap === 'on';
   const isFolded = fold === 'on';
+  const isTimed = times === 'on';
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const folding = useFolding(lines, version, isFolded, open);
   const rowCount = folding?.shown.length ?? lines.length;
@@ -116,6 +117,16 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
         >
           {isWrapped ? 'One line each' : 'Wrap'}
         </button>
+        {!withTask && (
+          <button
+            type="button"
+            className="button small"
+            aria-pressed={isTimed}
+            onClick={() => change({ times: isTimed ? undefined : 'on' })}
+          >
+            Times
+          </button>
+        )}
         {!log.isOver && (
           <button
             type="button"
@@ -170,6 +181,7 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
                     line={lines.at(index) as Line}
                     wanted={wanted}
                     withTask={withTask}
+                    withTime={isTimed}
                     onMark={() => change({ line: index === marked ? undefined : String(index + 1) })}
                   />
                   {hidden !== undefined && (

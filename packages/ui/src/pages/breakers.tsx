@@ -1,13 +1,13 @@
 import type { BreakerReset, BreakerView } from '@signalbox/protocol';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
+import { ChangeButton } from '../actions/change.tsx';
 import { post } from '../api/client.ts';
 import { breakersQuery } from '../api/queries.ts';
-import { useRights } from '../api/session.tsx';
 import { DagLink } from '../parts/dag-link.tsx';
 import { ErrorLine } from '../parts/error-line.tsx';
 import { Ago } from '../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../parts/page.tsx';
-import { useToasts } from '../parts/toasts.tsx';
+import { actionsOf, type Column, Table } from '../parts/table.tsx';
 
 export function BreakersPage() {
   const breakers = useQuery(breakersQuery());
@@ -20,30 +20,16 @@ export function BreakersPage() {
         <Loaded query={breakers}>
           {({ items }) =>
             items.length === 0 ? (
-              <Empty title="No breaker is open." />
+              <Empty title="No breaker is open.">
+                <span>Nothing is held back.</span>
+              </Empty>
             ) : (
-              <div className="scroll-x">
-                <table className="list">
-                  <thead>
-                    <tr>
-                      <th>State</th>
-                      <th>DAG</th>
-                      <th>Holds</th>
-                      <th>Error</th>
-                      <th>Open since</th>
-                      <th>Next try</th>
-                      <th>
-                        <span className="visually-hidden">Actions</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {items.map((breaker) => (
-                      <Row key={`${breaker.dag} ${breaker.fingerprint ?? ''}`} breaker={breaker} />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <Table
+                rows={items}
+                keyOf={({ dag, fingerprint }) => `${dag} ${fingerprint ?? ''}`}
+                columns={COLUMNS}
+                isStacked
+              />
             )
           }
         </Loaded>
@@ -52,48 +38,30 @@ export function BreakersPage() {
   );
 }
 
-function Row({ breaker }: { readonly breaker: BreakerView }) {
-  const client = useQueryClient();
-  const { tell, fail } = useToasts();
-  const { mayOperate, reason } = useRights();
-  const { dag, fingerprint, state } = breaker;
-  const reset = useMutation({
-    mutationFn: () => post<BreakerReset>('/v1/breakers/reset', { dag, fingerprint }),
-    onSuccess: async () => {
-      tell(`The breaker of ${dag} lets go. It opens again if the failures go on.`);
-      await client.invalidateQueries({ queryKey: ['breakers'] });
-    },
-    onError: fail,
-  });
-  return (
-    <tr>
-      <td>
-        <span className={state === 'open' ? 'chip bad' : 'chip warn'}>{state === 'open' ? 'open' : 'letting go'}</span>
-      </td>
-      <td>
-        <DagLink name={dag} />
-      </td>
-      <td>{fingerprint === null ? 'new tasks of the DAG' : 'retries of this error'}</td>
-      <td className="breaker-error">
-        <ErrorLine text={breaker.error} />
-      </td>
-      <td className="soft">
-        <Ago at={breaker.openedAt} />
-      </td>
-      <td className="soft">
-        <Ago at={breaker.probeAt} />
-      </td>
-      <td className="right">
-        <button
-          type="button"
-          className="button small"
-          disabled={!mayOperate || reset.isPending}
-          title={reason}
-          onClick={() => reset.mutate()}
-        >
-          Reset
-        </button>
-      </td>
-    </tr>
-  );
-}
+const COLUMNS: readonly Column<BreakerView>[] = [
+  {
+    head: 'State',
+    cell: ({ state }) => (
+      <span className={state === 'open' ? 'chip bad' : 'chip warn'}>{state === 'open' ? 'open' : 'letting go'}</span>
+    ),
+  },
+  { head: 'DAG', cell: ({ dag }) => <DagLink name={dag} /> },
+  {
+    head: 'Holds',
+    label: 'Holds',
+    cell: ({ fingerprint }) => (fingerprint === null ? 'new tasks of the DAG' : 'retries of this error'),
+  },
+  { head: 'Error', look: 'breaker-error', cell: ({ error }) => <ErrorLine text={error} /> },
+  { head: 'Open since', label: 'Open since', look: 'soft', cell: ({ openedAt }) => <Ago at={openedAt} /> },
+  { head: 'Next try', label: 'Next try', look: 'soft', cell: ({ probeAt }) => <Ago at={probeAt} /> },
+  actionsOf(({ dag, fingerprint }) => (
+    <ChangeButton
+      label={`Reset the breaker of ${dag}`}
+      run={() => post<BreakerReset>('/v1/breakers/reset', { dag, fingerprint })}
+      done={`The breaker of ${dag} lets go. It opens again if the failures go on.`}
+      touches={['breakers']}
+    >
+      Reset
+    </ChangeButton>
+  )),
+];

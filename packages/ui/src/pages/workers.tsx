@@ -1,18 +1,22 @@
 import type { WorkerDrained, WorkerView } from '@signalbox/protocol';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { ChangeButton } from '../actions/change.tsx';
 import { post, seg } from '../api/client.ts';
 import { heldQuery, workersQuery } from '../api/queries.ts';
 import { useSearchState } from '../api/search-state.ts';
-import { useRights } from '../api/session.tsx';
 import { plural, shortId, span } from '../parts/format.ts';
+import { Command } from '../parts/json.tsx';
 import { Card, Empty, Loaded, Page } from '../parts/page.tsx';
-import { useToasts } from '../parts/toasts.tsx';
+import { actionsOf, type Column, Table } from '../parts/table.tsx';
 
 export function WorkersPage() {
   const workers = useQuery(workersQuery());
   return (
-    <Page title="Workers">
+    <Page
+      title="Workers"
+      sub="Workers run tasks: as many at a time as they have slots, from the queues that they serve."
+    >
       <Card flush>
         <Loaded query={workers}>
           {({ items, missing }) => (
@@ -24,30 +28,11 @@ export function WorkersPage() {
               )}
               {items.length === 0 ? (
                 <Empty title="No worker is connected, so no task can run.">
-                  <code>signalbox worker</code>
+                  <span>Start one:</span>
+                  <Command>signalbox worker</Command>
                 </Empty>
               ) : (
-                <div className="scroll-x">
-                  <table className="list">
-                    <thead>
-                      <tr>
-                        <th>Worker</th>
-                        <th>Queues</th>
-                        <th>Slots in use</th>
-                        <th className="hide-narrow">Server</th>
-                        <th className="right hide-phone">Last heard</th>
-                        <th>
-                          <span className="visually-hidden">Actions</span>
-                        </th>
-                      </tr>
-                    </thead>
-                    <tbody>
-                      {items.map((worker) => (
-                        <Row key={worker.id} worker={worker} />
-                      ))}
-                    </tbody>
-                  </table>
-                </div>
+                <WorkerTable workers={items} />
               )}
             </>
           )}
@@ -60,69 +45,78 @@ export function WorkersPage() {
 /** A worker says something every three seconds; its lease is fifteen. */
 const QUIET_MS = 6_000;
 
-function Row({ worker }: { readonly worker: WorkerView }) {
-  const client = useQueryClient();
-  const { tell, fail } = useToasts();
-  const { mayOperate, reason } = useRights();
-  const { id, name, queues, slots, running, draining, silentMs, node } = worker;
-  const drain = useMutation({
-    mutationFn: () => post<WorkerDrained>(`/v1/workers/${seg(id)}/drain`),
-    onSuccess: async () => {
-      tell(`${name} takes nothing new, finishes what it has and leaves.`);
-      await client.invalidateQueries({ queryKey: ['workers'] });
-    },
-    onError: fail,
-  });
+const COLUMNS: readonly Column<WorkerView>[] = [
+  {
+    head: 'Worker',
+    cell: ({ id, name, draining, cordoned }) => (
+      <>
+        <b>{name}</b> {draining && <span className="chip warn">draining</span>}
+        {cordoned === true && <span className="chip warn">cordoned</span>}
+        <div className="small faint mono">{id.slice(0, 8)}</div>
+      </>
+    ),
+  },
+  { head: 'Queues', label: 'Queues', look: 'breaks', cell: ({ queues }) => queues.join(', ') },
+  { head: 'Slots in use', label: 'Slots', cell: (worker) => <Slots worker={worker} /> },
+  {
+    head: 'Version',
+    label: 'Version',
+    look: 'soft',
+    cell: ({ version }) => version ?? <span className="faint">unknown</span>,
+  },
+  { head: 'Server', place: 'hide-narrow', look: 'soft mono', cell: ({ node }) => node.slice(0, 8) },
+  {
+    head: 'Last heard',
+    place: 'right hide-phone',
+    look: ({ silentMs }) => (silentMs > QUIET_MS ? 'tone-bad' : 'soft'),
+    cell: ({ silentMs }) => (silentMs < 1_000 ? 'just now' : `${span(silentMs)} ago`),
+  },
+  actionsOf(({ id, name, draining }) => (
+    <ChangeButton
+      label={`Drain ${name}`}
+      title="Takes nothing new, finishes what it has and leaves"
+      disabled={draining}
+      run={() => post<WorkerDrained>(`/v1/workers/${seg(id)}/drain`)}
+      done={`${name} takes nothing new, finishes what it has and leaves.`}
+      touches={['workers']}
+    >
+      Drain
+    </ChangeButton>
+  )),
+];
+
+/** The address says of which worker the tasks are shown. */
+function WorkerTable({ workers }: { readonly workers: readonly WorkerView[] }) {
+  const [{ worker: shown }] = useSearchState();
+  return (
+    <Table
+      isStacked
+      rows={workers}
+      keyOf={({ id }) => id}
+      columns={COLUMNS}
+      below={({ id }) => (id === shown ? <Held worker={id} /> : null)}
+    />
+  );
+}
+
+function Slots({ worker: { id, slots, running } }: { readonly worker: WorkerView }) {
   const [{ worker: shown }, change] = useSearchState();
   const isOpen = shown === id;
   return (
-    <>
-      <tr>
-        <td>
-          <b>{name}</b> {draining && <span className="chip warn">draining</span>}
-          <div className="small faint mono">{id.slice(0, 8)}</div>
-        </td>
-        <td>{queues.join(', ')}</td>
-        <td>
-          <div className="row">
-            <div className="bar slots">
-              <i className="tone-fill-busy" style={{ width: `${slots === 0 ? 0 : (running / slots) * 100}%` }} />
-            </div>
-            <button
-              type="button"
-              className="link-button nowrap"
-              aria-expanded={isOpen}
-              title="What it runs"
-              onClick={() => change({ worker: isOpen ? undefined : id })}
-            >
-              {running} of {slots} {isOpen ? '▾' : '▸'}
-            </button>
-          </div>
-        </td>
-        <td className="soft mono hide-narrow">{node.slice(0, 8)}</td>
-        <td className={silentMs > QUIET_MS ? 'right hide-phone tone-bad' : 'right hide-phone soft'}>
-          {silentMs < 1_000 ? 'just now' : `${span(silentMs)} ago`}
-        </td>
-        <td className="right">
-          <button
-            type="button"
-            className="button small"
-            disabled={!mayOperate || draining || drain.isPending}
-            title={reason ?? 'Takes nothing new, finishes what it has and leaves'}
-            onClick={() => drain.mutate()}
-          >
-            Drain
-          </button>
-        </td>
-      </tr>
-      {isOpen && (
-        <tr>
-          <td colSpan={6}>
-            <Held worker={id} />
-          </td>
-        </tr>
-      )}
-    </>
+    <div className="row">
+      <div className="bar slots">
+        <i className="tone-fill-busy" style={{ width: `${slots === 0 ? 0 : (running / slots) * 100}%` }} />
+      </div>
+      <button
+        type="button"
+        className="link-button nowrap"
+        aria-expanded={isOpen}
+        title="What it runs"
+        onClick={() => change({ worker: isOpen ? undefined : id })}
+      >
+        {running} of {slots} {isOpen ? '▾' : '▸'}
+      </button>
+    </div>
   );
 }
 

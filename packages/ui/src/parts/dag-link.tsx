@@ -22,7 +22,7 @@ export function DagLink({ name, tab, className = 'name-link' }: DagLinkProps) {
     );
   }
   return (
-    <Link to="/dags/$name" params={{ name }} search={{ tab } as never} className={className}>
+    <Link to="/dags/$name" params={{ name }} search={{ tab } as never} className={className} title={name}>
       {name}
     </Link>
   );

@@ -1,4 +1,8 @@
 /** What a list is narrowed by. Each is in the address. */
+import type { DagNamePage } from '@signalbox/protocol';
+import { useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { get, withQuery } from '../api/client.ts';
 import { useSearchState } from '../api/search-state.ts';
 
 interface SegmentedProps<Key extends string> {
@@ -72,24 +76,67 @@ interface TextFilterProps {
   readonly placeholder: string;
   readonly name: string;
   readonly isShort?: boolean;
+  /** Offered while somebody types. */
+  readonly offered?: readonly string[];
+  readonly onType?: (text: string) => void;
 }
 
 /** A text that the server compares as a whole: it counts when it is complete. */
-export function TextFilter({ label, placeholder, name, isShort = false }: TextFilterProps) {
+export function TextFilter({ label, placeholder, name, isShort = false, offered, onType }: TextFilterProps) {
   const [search, change] = useSearchState();
   const known = search[name] ?? '';
+  const listId = useId();
   const use = (text: string) => text.trim() !== known && change({ [name]: text.trim() || undefined });
   return (
-    <input
-      // What the address says in another way is shown, too.
-      key={known}
-      type="search"
-      className={isShort ? 'search short' : 'search'}
-      placeholder={placeholder}
-      aria-label={label}
-      defaultValue={known}
-      onKeyDown={(event) => event.key === 'Enter' && use(event.currentTarget.value)}
-      onBlur={(event) => use(event.currentTarget.value)}
+    <>
+      <input
+        // What the address says in another way is shown, too.
+        key={known}
+        type="search"
+        list={offered === undefined ? undefined : listId}
+        onChange={(event) => {
+          const text = event.currentTarget.value;
+          onType?.(text);
+          // Chosen from what was offered: that is complete. One who types may go on.
+          const { inputType = '' } = event.nativeEvent as Partial<InputEvent>;
+          if (!/^(?:insertText|delete)/.test(inputType) && offered?.includes(text) === true) use(text);
+        }}
+        className={isShort ? 'search short' : 'search'}
+        placeholder={placeholder}
+        aria-label={label}
+        defaultValue={known}
+        onKeyDown={(event) => event.key === 'Enter' && use(event.currentTarget.value)}
+        onBlur={(event) => use(event.currentTarget.value)}
+      />
+      {offered !== undefined && (
+        <datalist id={listId}>
+          {offered.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
+    </>
+  );
+}
+
+const MOST_OFFERED = 20;
+
+/** Only what belongs to one DAG, which is offered by a part of its name. */
+export function DagFilter({ label }: { readonly label: string }) {
+  const [typed, setTyped] = useState('');
+  const found = useQuery({
+    queryKey: ['dag-offers', typed],
+    queryFn: async ({ signal }) => (await get<DagNamePage>(withQuery('/v1/dag-names', { q: typed }), signal)).items,
+    enabled: typed !== '',
+    placeholderData: (known) => known,
+  }).data;
+  return (
+    <TextFilter
+      name="dag"
+      label={label}
+      placeholder="Name of a DAG  /"
+      offered={found?.slice(0, MOST_OFFERED) ?? []}
+      onType={setTyped}
     />
   );
 }

@@ -9,11 +9,16 @@ interface FormDialogProps<T> {
   readonly change: Change<T>;
   readonly isReady?: boolean;
   readonly wide?: boolean;
+  /** On the button that changes nothing. */
+  readonly keep?: string;
+  /** It cannot be undone. */
+  readonly isDangerous?: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-export function FormDialog<T>({ title, verb, change, isReady = true, wide, onClose, children }: FormDialogProps<T>) {
+export function FormDialog<T>(props: FormDialogProps<T>) {
+  const { title, verb, change, isReady = true, wide, keep = 'Cancel', isDangerous = false, onClose, children } = props;
   const act = useChange(
     {
       ...change,
@@ -32,11 +37,11 @@ export function FormDialog<T>({ title, verb, change, isReady = true, wide, onClo
       foot={
         <>
           <button type="button" className="button" onClick={onClose}>
-            Cancel
+            {keep}
           </button>
           <button
             type="button"
-            className="button primary"
+            className={isDangerous ? 'button danger primary' : 'button primary'}
             disabled={!isReady || act.isPending}
             onClick={() => act.mutate()}
           >

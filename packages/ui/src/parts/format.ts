@@ -4,12 +4,11 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`. */
+/** `420 ms`, `1.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d 3 h`. */
 export function span(ms: number): string {
   const value = Math.max(0, ms);
-  if (value < SECOND)
-    return value < 10 ? `${Math.round(value)} ms` : `${(value / SECOND).toFixed(value < 100 ? 2 : 1)} s`;
-  if (value < 10 * SECOND) return `${(value / SECOND).toFixed(1)} s`;
+  if (Math.round(value) < SECOND) return `${Math.round(value)} ms`;
+  if (value < 10 * SECOND) return `${value % SECOND === 0 ? value / SECOND : (value / SECOND).toFixed(1)} s`;
   if (value < MINUTE) return `${Math.round(value / SECOND)} s`;
   if (value < HOUR) return two(value, MINUTE, 'min', SECOND, 's');
   if (value < DAY) return two(value, HOUR, 'h', MINUTE, 'min');
@@ -26,7 +25,8 @@ function two(ms: number, large: number, largeUnit: string, small: number, smallU
 /** `12 s ago`, `in 3 min`: one unit, because it is read at a glance. */
 export function fromNow(at: number, now: number): string {
   const distance = Math.abs(at - now);
-  if (distance < 5 * SECOND) return at > now ? 'in a moment' : 'just now';
+  // The page's clock ticks once a second, and the server's may be a little ahead: what just happened is not in the future.
+  if (distance < 5 * SECOND) return at - now > 2 * SECOND ? 'in a moment' : 'just now';
   const [amount, unit] =
     distance < 90 * SECOND
       ? [distance / SECOND, 's']
@@ -49,10 +49,16 @@ const minutes = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeric', month: 'short' });
 const withYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 
+/** `a, b, c and 37 more`. */
+export function fewOf(words: readonly string[], most: number): string {
+  if (words.length <= most + 1) return words.join(', ');
+  return `${words.slice(0, most).join(', ')} and ${count(words.length - most)} more`;
+}
+
 /** `14:03:20` today, `Mon 3 Nov, 14:03:20` else, without seconds where there are none. In the viewer's zone. */
-export function localTime(at: number, now: number): string {
+export function localTime(at: number, now: number, withDay = false): string {
   const date = new Date(at);
-  if (new Date(now).toDateString() === date.toDateString()) return clock.format(date);
+  if (!withDay && new Date(now).toDateString() === date.toDateString()) return clock.format(date);
   const isNear = Math.abs(now - at) < 300 * DAY;
   // Planned times are whole minutes.
   const time = at % MINUTE === 0 ? minutes.format(date) : clock.format(date);
@@ -98,7 +104,19 @@ export function bytes(value: number): string {
   return `${(value / 1_000_000_000).toFixed(1)} GB`;
 }
 
-/** Ids are long. They begin with the time and end with the shard; what is random is between. */
-export const shortId = (id: string): string => id.slice(24, 30);
+/**
+ * Ids are long. Those that servers make (version 7) begin with the time and end with the shard; what is random is between.
+ * Runs of one batch share it, and have their place in the batch after it.
+ */
+export function shortId(id: string): string {
+  const place = id[14] === '7' ? Number.parseInt(id.slice(30, 34), 16) : 0;
+  return place > 0 ? `${id.slice(24, 30)}-${place}` : id.slice(24, 30);
+}
 
-export const actorName = (actor: string): string => actor.replace(/^token:/, '');
+const SESSION = /^browser-[0-9a-f]{12}$/;
+
+/** Sessions of browsers have numbers that tell nobody anything; System lists them. */
+export function actorName(actor: string): string {
+  const name = actor.replace(/^token:/, '');
+  return SESSION.test(name) ? 'web UI' : name;
+}

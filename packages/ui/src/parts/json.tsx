@@ -1,12 +1,88 @@
-/** A value as indented JSON, always as text. */
+/** Values and code to read and to copy, always as text. */
+import { useMemo } from 'react';
+import { Icon } from '../shell/icons.tsx';
+import { highlight, type Language } from './highlight.ts';
+import { useToasts } from './toasts.tsx';
+
 const MOST_CHARS = 200_000;
+/** Beyond this, thousands of coloured pieces would make the page slow. */
+const MOST_COLOURED = 40_000;
 
 export function Json({ value }: { readonly value: unknown }) {
   const text = JSON.stringify(value, null, 2) ?? 'nothing';
   const isCut = text.length > MOST_CHARS;
+  const shown = isCut ? `${text.slice(0, MOST_CHARS)}\n… ${text.length - MOST_CHARS} more characters` : text;
+  return <Block text={shown} copied={text} language="json" />;
+}
+
+interface BlockProps {
+  readonly text: string;
+  readonly language: Language;
+  /** What the button copies; the text unless told. */
+  readonly copied?: string;
+  readonly className?: string;
+}
+
+/** Text as it is, with a button to copy it. */
+export function Block({ text, language, copied = text, className = 'block' }: BlockProps) {
   return (
-    <pre className="block" tabIndex={0}>
-      {isCut ? `${text.slice(0, MOST_CHARS)}\n… ${text.length - MOST_CHARS} more characters` : text}
-    </pre>
+    <div className="copyable">
+      <pre className={className} tabIndex={0}>
+        <CodeText text={text} language={language} />
+      </pre>
+      <Copy text={copied} />
+    </div>
+  );
+}
+
+export function Copy({ text }: { readonly text: string }) {
+  const { tell, fail } = useToasts();
+  // Pages that came without TLS from another machine have no clipboard.
+  if (navigator.clipboard === undefined) return null;
+  return (
+    <button
+      type="button"
+      className="button quiet icon small copy"
+      title="Copy"
+      aria-label="Copy"
+      onClick={() => void navigator.clipboard.writeText(text).then(() => tell('Copied.'), fail)}
+    >
+      <Icon name="copy" size={14} />
+    </button>
+  );
+}
+
+export function CodeText({ text, language }: { readonly text: string; readonly language: Language }) {
+  const pieces = useMemo(() => (text.length > MOST_COLOURED ? null : highlight(text, language)), [text, language]);
+  if (pieces === null) return text;
+  return pieces.map(({ text: piece, kind }, at) =>
+    kind === 'plain' ? (
+      piece
+    ) : (
+      // Pieces of a text never move.
+      <span key={`${at} ${piece.length}`} className={`code-${kind}`}>
+        {piece}
+      </span>
+    ),
+  );
+}
+
+/** A command to type. */
+export function Command({ children }: { readonly children: string }) {
+  return (
+    <span className="command">
+      <code>{children}</code>
+      <Copy text={children} />
+    </span>
+  );
+}
+
+/** What somebody has to copy, because it is not shown again. */
+export function ToCopy({ text }: { readonly text: string }) {
+  return (
+    <div className="to-copy">
+      <pre className="block">{text}</pre>
+      <Copy text={text} />
+    </div>
   );
 }

@@ -41,13 +41,13 @@ export function Ago({ at, zone }: TimeProps) {
   );
 }
 
-export function Time({ at, zone }: TimeProps) {
+export function Time({ at, zone, withDay = false }: TimeProps & { readonly withDay?: boolean }) {
   const current = useNow();
   if (at === null) return <span className="faint">–</span>;
   const ms = Date.parse(at);
   return (
     <time dateTime={at} title={allZones(ms, zone)} className="nowrap">
-      {localTime(ms, current)}
+      {localTime(ms, current, withDay)}
     </time>
   );
 }

@@ -5,6 +5,7 @@ import { actorName, shortId } from './format.ts';
 import { Ago, Time, Took } from './now.tsx';
 import { State } from './state.tsx';
 import { runState } from './states.ts';
+import { type Column, Table } from './table.tsx';
 
 const CAUSES: Readonly<Record<RunSummary['cause'], string>> = {
   api: 'by hand or API',
@@ -22,66 +23,76 @@ interface RunTableProps {
 }
 
 export function RunTable({ runs, withDag = true, isBrief = false }: RunTableProps) {
+  const columns: readonly (Column<RunSummary> | false)[] = [
+    STATE,
+    withDag && { head: 'DAG', cell: ({ dag }) => <DagLink name={dag} /> },
+    RUN,
+    !isBrief && STARTED_BY,
+    CREATED,
+    TOOK,
+  ];
   return (
-    <div className="scroll-x">
-      <table className="list">
-        <thead>
-          <tr>
-            <th>State</th>
-            {withDag && <th>DAG</th>}
-            <th>Run</th>
-            {!isBrief && <th className="hide-narrow">Started by</th>}
-            <th className="hide-narrow">Created</th>
-            <th className="right">Took</th>
-          </tr>
-        </thead>
-        <tbody>
-          {runs.map((run) => (
-            <tr key={run.id}>
-              <td>
-                <State state={runState(run)} />
-                {run.slowAt !== null && run.state !== 'ended' && (
-                  <span className="chip warn" title="It takes longer than its soft timeout">
-                    slow
-                  </span>
-                )}
-              </td>
-              {withDag && (
-                <td>
-                  <DagLink name={run.dag} />
-                </td>
-              )}
-              <td>
-                <Link to="/runs/$id" params={{ id: run.id }} className="mono" title={run.id}>
-                  {shortId(run.id)}
-                </Link>
-              </td>
-              {!isBrief && (
-                <td className="soft nowrap hide-narrow">
-                  <span title={actorName(run.actor)}>{CAUSES[run.cause]}</span>
-                  {run.window !== null && (
-                    <>
-                      , <Time at={run.window} />
-                    </>
-                  )}
-                </td>
-              )}
-              <td className="soft hide-narrow">
-                {run.scheduledFor === undefined ? (
-                  <Ago at={run.createdAt} />
-                ) : (
-                  <>
-                    begins <Ago at={run.scheduledFor} />
-                  </>
-                )}
-              </td>
-              <td className="right">
-                <Took from={run.scheduledFor === undefined ? run.createdAt : null} to={run.endedAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table className={withDag && !isBrief ? 'compact' : ''} rows={runs} keyOf={({ id }) => id} columns={columns} />
   );
 }
+
+const STATE: Column<RunSummary> = {
+  head: 'State',
+  cell: (run) => (
+    <>
+      <State state={runState(run)} />
+      {run.slowAt !== null && run.state !== 'ended' && (
+        <span className="chip warn" title="It takes longer than its soft timeout">
+          slow
+        </span>
+      )}
+    </>
+  ),
+};
+
+const RUN: Column<RunSummary> = {
+  head: 'Run',
+  cell: ({ id }) => (
+    <Link to="/runs/$id" params={{ id }} className="mono" title={id}>
+      {shortId(id)}
+    </Link>
+  ),
+};
+
+const STARTED_BY: Column<RunSummary> = {
+  head: 'Started by',
+  place: 'hide-narrow',
+  look: 'soft nowrap',
+  cell: ({ actor, cause, window }) => (
+    <>
+      <span title={CAUSES[cause]}>{cause === 'api' ? actorName(actor) : CAUSES[cause]}</span>
+      {window !== null && (
+        <>
+          , <Time at={window} />
+        </>
+      )}
+    </>
+  ),
+};
+
+const CREATED: Column<RunSummary> = {
+  head: 'Created',
+  place: 'hide-narrow',
+  look: 'soft',
+  cell: ({ createdAt, scheduledFor }) =>
+    scheduledFor === undefined ? (
+      <Ago at={createdAt} />
+    ) : (
+      <>
+        begins <Ago at={scheduledFor} />
+      </>
+    ),
+};
+
+const TOOK: Column<RunSummary> = {
+  head: 'Took',
+  place: 'right',
+  cell: ({ createdAt, scheduledFor, endedAt }) => (
+    <Took from={scheduledFor === undefined ? createdAt : null} to={endedAt} />
+  ),
+};

@@ -4,7 +4,18 @@ const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 const pad = (value: string): string => value.padStart(2, '0');
 
+const UNITS: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 'hour', d: 'day' };
+
+/** `every 15m`, as servers say it. */
+function intervalWords(fires: string): string | null {
+  const [, amount, unit] = /^every (\d+)([smhd])$/.exec(fires) ?? [];
+  if (amount === undefined || unit === undefined) return null;
+  return amount === '1' ? `every ${UNITS[unit]}` : `every ${amount} ${UNITS[unit]}s`;
+}
+
 export function cronWords(cron: string): string {
+  const interval = intervalWords(cron);
+  if (interval !== null) return interval;
   const fields = cron.trim().toLowerCase().split(/\s+/);
   const [second, minute, hour, day, month, weekday] = fields.length === 6 ? fields : ['0', ...fields];
   if (fields.length < 5 || fields.length > 6 || month !== '*' || day === undefined || weekday === undefined)

@@ -27,7 +27,8 @@ const LOOKS: Readonly<Record<string, Look>> = {
   removed: { word: 'Removed', tone: 'idle', shape: 'minus', letter: 'd' },
   set_aside: { word: 'Set aside', tone: 'bad', shape: 'diamond', letter: 'z' },
   paused: { word: 'Paused', tone: 'warn', shape: 'pause', letter: 'p' },
-  // How attempts end.
+  // What happens to attempts.
+  started: { word: 'Started', tone: 'busy', shape: 'arrow', letter: 'r' },
   transient: { word: 'Failed', tone: 'bad', shape: 'cross', letter: 'f' },
   permanent: { word: 'Failed for good', tone: 'bad', shape: 'cross', letter: 'f' },
   timeout: { word: 'Timed out', tone: 'bad', shape: 'cross', letter: 'f' },

@@ -22,14 +22,16 @@ export function RunStrip({ runs, most = 14 }: { readonly runs: readonly Recent[]
   const shown = runs.slice(0, most).reverse();
   const tookMs = ({ createdAt, endedAt }: Recent) =>
     (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(createdAt);
-  const longest = Math.max(1, ...shown.map(tookMs));
+  const ended = shown.filter(({ endedAt }) => endedAt !== null);
+  // A run that waits for hours must not make all others look alike.
+  const longest = Math.max(1, ...(ended.length > 0 ? ended : shown).map(tookMs));
   if (shown.length === 0) return <span className="faint">no runs yet</span>;
   return (
     <span className="strip" onClick={follow}>
       {shown.map((run) => {
         const { word, tone } = lookOf(runState(run));
         const label = `${word}, ${fromNow(Date.parse(run.createdAt), now)}, took ${span(tookMs(run))}`;
-        const height = LOWEST + Math.round((HEIGHT - LOWEST) * (tookMs(run) / longest));
+        const height = LOWEST + Math.round((HEIGHT - LOWEST) * Math.min(1, tookMs(run) / longest));
         return (
           <a key={run.id} href={`/runs/${run.id}`} title={label} aria-label={label}>
             <i className={tone} style={{ height }} />

@@ -2,7 +2,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { useNav } from './nav.ts';
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ['Ctrl K', 'Go to a page, dag or run'],
+  ['Ctrl K', 'Go to a page, DAG or run'],
   ['/', 'Search in the page'],
   ['?', 'This help'],
   ['Esc', 'Close a dialog, leave a search'],

@@ -8,6 +8,7 @@ import { dagWord } from '../parts/dag-link.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { StateIcon } from '../parts/state.tsx';
 import { runState } from '../parts/states.ts';
+import { Icon, type IconName } from './icons.tsx';
 import { useNav } from './nav.ts';
 import { type Entry, search } from './palette-search.ts';
 import { setTheme } from './theme.ts';
@@ -15,6 +16,7 @@ import { setTheme } from './theme.ts';
 interface Choice extends Entry {
   readonly key: string;
   readonly state?: string;
+  readonly icon?: IconName;
   choose(): void;
 }
 
@@ -31,14 +33,21 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
 
   const choices = useMemo((): Choice[] => {
     const go = (to: string) => () => void navigate({ to });
-    const run = (id: string): Choice => ({ key: id, label: `Run ${id}`, hint: 'run', choose: go(`/runs/${id}`) });
+    const run = (id: string): Choice => ({
+      key: id,
+      label: `Run ${id}`,
+      hint: 'run',
+      icon: 'runs',
+      choose: go(`/runs/${id}`),
+    });
     return [
       ...(RUN_ID.test(query.trim()) ? [run(query.trim().toLowerCase())] : []),
-      ...nav.map(({ to, label }) => ({ key: to, label, hint: 'page', choose: go(to) })),
+      ...nav.map(({ to, label, icon }) => ({ key: to, label, hint: 'page', icon, choose: go(to) })),
       ...(dags ?? []).map((name) => ({
         key: `dag ${name}`,
         label: name,
-        hint: 'dag',
+        hint: 'DAG',
+        icon: 'dags' as const,
         choose: go(`/dags/${encodeURIComponent(name)}`),
       })),
       ...(runs ?? []).map((one) => ({
@@ -52,9 +61,16 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
         key: `theme ${theme}`,
         label: `Theme: ${theme}`,
         hint: 'setting',
+        icon: 'sun' as const,
         choose: () => setTheme(theme),
       })),
-      { key: 'docs', label: 'API reference', hint: 'page', choose: () => window.location.assign('/docs') },
+      {
+        key: 'docs',
+        label: 'API reference',
+        hint: 'page',
+        icon: 'link',
+        choose: () => window.location.assign('/docs'),
+      },
     ];
   }, [dags, runs, query, navigate, nav]);
   const found = useMemo(() => search(choices, query, MOST), [choices, query]);
@@ -68,12 +84,12 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="Go to" onClose={onClose} className="palette" bare>
       <input
         autoFocus
-        aria-label="Go to a page, dag or run"
+        aria-label="Go to a page, DAG or run"
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={selected === undefined ? undefined : 'palette-selected'}
-        placeholder="Go to a page, dag or run …"
+        placeholder="Go to a page, DAG or run …"
         value={query}
         onChange={(event) => {
           setQuery(event.target.value);
@@ -97,7 +113,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             onClick={() => choose(choice)}
             onMouseMove={() => setAt(found.indexOf(choice))}
           >
-            {choice.state !== undefined && <StateIcon state={choice.state} />}
+            {choice.state === undefined ? <Icon name={choice.icon ?? 'more'} /> : <StateIcon state={choice.state} />}
             <span className="truncate">{choice.label}</span>
             <span className="faint small">{choice.hint}</span>
           </li>

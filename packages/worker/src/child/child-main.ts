@@ -42,6 +42,7 @@ import {
 } from './frames.ts';
 import { readOrder } from './order-text.ts';
 import { markEnd, routePrints, watchPrints, writeAll } from './prints.ts';
+import { UsageMeter } from './usage-meter.ts';
 
 const EXIT_BROKEN = 70;
 /**
@@ -63,6 +64,8 @@ let endMark: Buffer = Buffer.alloc(0);
 let concurrency = 1;
 /** Tells which attempt is speaking, where several run at a time. Promises are slower with it, so there is none otherwise. */
 let speakers: AsyncLocalStorage<Running> | null = null;
+/** Where several attempts run at a time, nobody can tell what each of them used. */
+const meter = new UsageMeter();
 const waiting: { readonly no: number; readonly text: string }[] = [];
 const running = new Map<number, Running>();
 let listenedAt = Number.NEGATIVE_INFINITY;
@@ -120,6 +123,7 @@ function begin(no: number, text: string): void {
     isOver: false,
   };
   running.set(no, attempt);
+  if (concurrency === 1) meter.begin();
   const handler = functions.get(order.functionName);
   if (handler === undefined) {
     end(attempt, failure('permanent', `The bundle has no function "${order.functionName}": deploy the dag again.`));
@@ -133,9 +137,11 @@ function end(attempt: Running, result: Result, isLeaving = false): void {
   attempt.isOver = true;
   attempt.requester?.end();
   running.delete(attempt.no);
+  const used = concurrency === 1 ? meter.end() : undefined;
+  const ended = used === undefined ? result : { ...result, used };
   const hasPrinted = markEnd(endMark);
   if (hasPrinted && concurrency === 1) isHeld = true;
-  tell(END, attempt.no, endText(result, (hasPrinted ? HAS_PRINTED : 0) | (isLeaving ? IS_LEAVING : 0)));
+  tell(END, attempt.no, endText(ended, (hasPrinted ? HAS_PRINTED : 0) | (isLeaving ? IS_LEAVING : 0)));
   if (!isLeaving) beginSome();
 }
 

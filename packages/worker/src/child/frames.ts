@@ -6,6 +6,7 @@
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
 import type { StopReason } from '@signalbox/sdk/handler';
 import type { AttemptRequest } from '../attempt-requests.ts';
+import type { Used } from '../result.ts';
 
 /** To the child. */
 export const INIT = 1;
@@ -104,6 +105,8 @@ export interface AttemptEnd {
   readonly code: string;
   readonly retryAfterMs: number;
   readonly memoryBytes: number;
+  /** Absent: not measured. */
+  readonly used?: Used;
   /** Whether the end mark is on its way on both streams. */
   readonly hasPrinted: boolean;
   /** The child can't be used any more. */

@@ -22,17 +22,19 @@ const NOTHING: AttemptEnd = {
   isLeaving: false,
 };
 
+type Numbers = [number, number, number, number, number];
+
 /** Null for what no child says. */
 export function readAttemptEnd(text: string): AttemptEnd | null {
   if (text === '') return NOTHING;
   const fields = endFields(text);
   if (fields === null) return null;
   const [outcome, output, error, code] = fields as [string, string, string, string];
-  const [retryAfterMs, memoryBytes, flags] = fields.slice(4).map(Number) as [number, number, number];
+  const [retryAfterMs, memoryBytes, flags, cpuMicros, peakBytes] = fields.slice(4).map(Number) as Numbers;
   if (!OUTCOMES.has(outcome) || code.length > MAX_CODE_CHARS) return null;
   if (output.length * 3 > MAX_OUTPUT_BYTES && Buffer.byteLength(output) > MAX_OUTPUT_BYTES) return null;
   if (!isCount(retryAfterMs) || retryAfterMs > MAX_TIMEOUT_MS || !isCount(memoryBytes)) return null;
-  if (!isCount(flags) || flags > MOST_FLAGS) return null;
+  if (!isCount(flags) || flags > MOST_FLAGS || !isCount(cpuMicros) || !isCount(peakBytes)) return null;
   return {
     outcome: outcome as ReportedOutcome,
     output,
@@ -40,6 +42,7 @@ export function readAttemptEnd(text: string): AttemptEnd | null {
     code,
     retryAfterMs,
     memoryBytes,
+    ...(cpuMicros === 0 && peakBytes === 0 ? {} : { used: { cpuMicros, peakBytes } }),
     hasPrinted: (flags & HAS_PRINTED) !== 0,
     isLeaving: (flags & IS_LEAVING) !== 0,
   };

@@ -1,6 +1,7 @@
 /** What all child processes of a worker share. */
 import type { Relief } from './capture.ts';
 import type { MemoryWatch } from './memory-watch.ts';
+import type { ReapedCpu } from './reaped-cpu.ts';
 import type { Reaper } from './reaper.ts';
 
 export interface ChildHome {
@@ -9,4 +10,5 @@ export interface ChildHome {
   readonly reaper: Reaper;
   readonly relief: Relief;
   readonly memory: MemoryWatch;
+  readonly cpu: ReapedCpu;
 }

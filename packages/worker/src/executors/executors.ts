@@ -14,6 +14,7 @@ import { HttpExecutor } from './http/http-executor.ts';
 import { MemoryWatch } from './memory-watch.ts';
 import type { Executor, Job, JobListener } from './port.ts';
 import { ProcessExecutor } from './process-executor.ts';
+import { ReapedCpu } from './reaped-cpu.ts';
 import { Reaper } from './reaper.ts';
 
 const WORKER = {
@@ -39,7 +40,13 @@ export class Executors {
   constructor({ config, bundles, shipper, slots, othersWait, onSlot }: ExecutorsParts) {
     this.#reaper = new Reaper(config.id);
     const environment = cleanEnvironment(config.environment);
-    const home: ChildHome = { environment, reaper: this.#reaper, relief: shipper, memory: new MemoryWatch() };
+    const home: ChildHome = {
+      environment,
+      reaper: this.#reaper,
+      relief: shipper,
+      memory: new MemoryWatch(),
+      cpu: new ReapedCpu(),
+    };
     this.#functions = new FunctionExecutor(bundles, { home, slots, mostChildren: config.slots, othersWait, onSlot });
     this.#byKind = {
       function: this.#functions,

@@ -43,6 +43,7 @@ test('an attempt that waits behind a loop is taken back though the child can’t
     environment: { PATH: process.env.PATH ?? '' },
     reaper: { variables: {}, began: () => {}, ended: () => {} },
     relief: { whenRelieved: () => {} },
+    cpu: { exited: () => Promise.resolve(null) },
   } as unknown as ChildHome;
   const ready = pending<void>();
   const bundle = { hash: 'h', path, hasSourceMap: false };

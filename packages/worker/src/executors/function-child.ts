@@ -161,12 +161,17 @@ export class FunctionChild {
       this.#startError ??= `The child process could not be started: ${error.message}.`;
       if (this.#process.pid === undefined) void this.#ended(null, null);
     });
-    this.#process.once('exit', (code, signal) => void this.#ended(code, signal));
+    const spawnedAt = performance.now();
+    this.#process.once('exit', (code, signal) => {
+      // What it used is told attempt by attempt; it must not be taken for that of another process.
+      void home.cpu.exited(performance.now() - spawnedAt);
+      void this.#ended(code, signal);
+    });
     const { pid } = this.#process;
     if (pid !== undefined) home.reaper.began(pid);
     if (pid !== undefined && memoryBytes > 0) {
       const onOver = (bytes: number): void => this.#tooLarge(bytes);
-      this.#endWatch = home.memory.watch({ group: pid, limitBytes: memoryBytes, onOver });
+      this.#endWatch = home.memory.watch({ group: pid, limitBytes: memoryBytes, onOver }).end;
     }
     this.#startTimer = setTimeout(() => {
       this.#startError = `The bundle was not loaded within ${START_MS / 1000} s.`;
@@ -378,7 +383,7 @@ export class FunctionChild {
   #tooLarge(bytes: number): void {
     const error = overMemory('The process of the function', bytes, this.#memoryBytes);
     for (const { job } of this.#begun()) job.log.line('system', error);
-    this.#verdict = failure('resource', error, 'memory');
+    this.#verdict = { ...failure('resource', error, 'memory'), used: { cpuMicros: 0, peakBytes: bytes } };
     this.#startError ??= error;
     this.kill();
   }

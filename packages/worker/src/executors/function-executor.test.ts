@@ -19,6 +19,7 @@ export const functions = {
   halfLine: () => { process.stdout.write('no line break'); },
   hot: (c) => { c.log.info('hot'); for (;;); },
   waits: (c) => new Promise((resolve) => c.signal.addEventListener('abort', () => { console.log('stopped: ' + c.signal.reason.reason); resolve('late'); })),
+  burns: () => { const held = Buffer.alloc(60_000_000, 1); for (const end = performance.now() + 60; performance.now() < end;); return held.length; },
   exits: () => process.exit(3),
   throwsLater: () => new Promise(() => setTimeout(() => { throw new Error('nobody catches'); }, 1)),
   rejects: () => { Promise.reject(new Error('nobody handles')); return new Promise(() => {}); },
@@ -106,6 +107,15 @@ test.each([
   const rig = await startBody({ environment });
   expect(await rig.run(order(rig, name))).toMatchObject({ outcome, error: expect.stringContaining(error) });
   expect(await rig.run(order(rig, 'pid'))).toMatchObject({ outcome: 'succeeded' });
+});
+
+test('what a function used is reported', async () => {
+  const rig = await startBody({ environment });
+  const report = await rig.run(order(rig, 'burns'));
+  expect(report.outcome).toBe('succeeded');
+  expect(report.cpuMicros).toBeGreaterThan(10_000);
+  expect(report.cpuMicros).toBeLessThan(10_000_000);
+  expect(report.peakBytes).toBeGreaterThan(60_000_000);
 });
 
 test('a hot loop neither stops the others nor escapes its timeout', async () => {

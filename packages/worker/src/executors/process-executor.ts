@@ -10,11 +10,12 @@ import type { Readable } from 'node:stream';
 import type { ProcessWork } from '@signalbox/protocol';
 import { PermanentError, type StopReason } from '@signalbox/sdk';
 import type { Bundles } from '../bundles/bundles.ts';
-import { failure, type Result, resultOfFault } from '../result.ts';
+import { failure, type Result, resultOfFault, type Used } from '../result.ts';
 import { Capture } from './capture.ts';
 import type { ChildHome } from './child-home.ts';
 import type { Execution } from './execution.ts';
 import { LastLines } from './last-lines.ts';
+import type { Watching } from './memory-watch.ts';
 import { oomKills, overMemory, ranOutSince } from './out-of-memory.ts';
 import type { Executor, Job, JobListener } from './port.ts';
 import { AttemptVoice } from './process/attempt-voice.ts';
@@ -66,6 +67,8 @@ class RunningProcess implements Execution {
   readonly #mark = randomBytes(16).toString('hex');
   #child: ChildProcess | null = null;
   #isStopped = false;
+  /** Null before it has ended. */
+  #used: Used | null = null;
   /** Why it was ended, when it had more memory than it may. */
   #overMemory: string | null = null;
 
@@ -100,7 +103,8 @@ class RunningProcess implements Execution {
     let folder: ProcessFolder | null = null;
     try {
       folder = await ProcessFolder.make();
-      return await this.#runIn(folder);
+      const result = await this.#runIn(folder);
+      return this.#used === null ? result : { ...result, used: this.#used };
     } catch (error) {
       return resultOfFault(error);
     } finally {
@@ -162,6 +166,8 @@ class RunningProcess implements Execution {
       typeof run === 'string'
         ? [shell ?? 'sh', '-c', run]
         : run.map((text, no) => context.text(`run[${no}]`, 'argument', text));
+    this.#home.cpu.began();
+    const spawnedAt = performance.now();
     const child = spawn(program as string, args, {
       cwd,
       detached: true,
@@ -179,12 +185,16 @@ class RunningProcess implements Execution {
     const { pid } = child;
     if (pid === undefined) return exited;
     this.#home.reaper.began(pid);
-    const endWatch = this.#watchMemory(pid);
+    const watching = this.#watchMemory(pid);
     const captures = this.#capture(child, stderr);
     try {
-      return await exited;
+      const exit = await exited;
+      const cpuMicros = await this.#home.cpu.exited(performance.now() - spawnedAt);
+      const peakBytes = watching.peakBytes();
+      if (cpuMicros !== null) this.#used = { cpuMicros: Math.max(1, cpuMicros), peakBytes };
+      return exit;
     } finally {
-      endWatch();
+      watching.end();
       signalGroup(pid, 'SIGKILL');
       const swept = await sweep(ATTEMPT_MARK, this.#mark, pid);
       if (swept > 0) this.#job.log.line('system', `Killed what had left the group: ${swept} more.`);
@@ -193,9 +203,9 @@ class RunningProcess implements Execution {
     }
   }
 
-  #watchMemory(group: number): () => void {
-    const { memoryBytes: limitBytes } = this.#job.assignment;
-    if (limitBytes === 0) return () => undefined;
+  #watchMemory(group: number): Watching {
+    const { memoryBytes } = this.#job.assignment;
+    const limitBytes = memoryBytes === 0 ? Number.POSITIVE_INFINITY : memoryBytes;
     return this.#home.memory.watch({ group, limitBytes, onOver: (bytes) => this.#tooLarge(bytes) });
   }
 

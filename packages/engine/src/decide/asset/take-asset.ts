@@ -14,6 +14,7 @@ import { triggersOf } from '../../model/trigger/event-trigger.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { Recorder } from '../recorder.ts';
 import { createRun } from '../run/create.ts';
+import { takenKey } from '../run/key-policy.ts';
 
 const ASSET = 'asset' as Actor;
 
@@ -47,12 +48,14 @@ function take(
   const record = (to: AssetInputs) =>
     recorder.record({ kind: 'AssetTaken', shard, dagId, trigger, inputs: to, at: state.now });
   if (!isReady) return record(inputs);
+  const params = dag.current.spec.defaultParams ?? null;
+  if (takenKey(state, dag, dag.current, params) !== null) return record(used(inputs));
   createRun(recorder, dag, {
     uid: uidOf(dag, trigger, source),
     priority: dag.current.spec.priority,
     cause: 'event',
     firesAt: null,
-    params: dag.current.spec.defaultParams ?? null,
+    params,
     actor: ASSET,
     assets: sources,
   });

@@ -374,3 +374,9 @@ describe('the share of a backfill', () => {
     expect(box.state.backfillAttempts).toBe(10);
   });
 });
+
+test('a run of a backfill keeps its lane: another priority is refused', () => {
+  const box = daily();
+  start(box);
+  expect(box.setPriority('high', box.runIds.at(-1))).toMatchObject({ ok: false, code: 'RUN_OF_BACKFILL' });
+});

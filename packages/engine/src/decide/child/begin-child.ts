@@ -39,7 +39,7 @@ export function askChild(recorder: Recorder, command: AskChild): Answer {
     if (!command.stop || dag === undefined) return ABSENT;
     // A call that is still on its way must find that it is over: so there is a run, which was cancelled before it began. It is only
     // a mark: no hook of the dag runs for it.
-    const runId = makeChild(recorder, dag, command, null);
+    const runId = makeChild(recorder, dag, command, null, { isMark: true });
     recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', actor: PARENT, at: recorder.state.now });
     cancelRun(recorder, { kind: 'CancelRun', tenantId: command.tenantId, runId, force: true, actor: PARENT });
     return LIVE;
@@ -66,9 +66,16 @@ function dagOf({ state }: Recorder, { dagId, tenantId }: BeginChild | AskChild):
   return dag?.tenantId === tenantId ? dag : undefined;
 }
 
-function makeChild(recorder: Recorder, dag: Dag, call: BeginChild | AskChild, params: string | null): RunId {
+function makeChild(
+  recorder: Recorder,
+  dag: Dag,
+  call: BeginChild | AskChild,
+  params: string | null,
+  mark: { readonly isMark?: true } = {},
+): RunId {
   const { uid, priority, parent } = call;
-  return createRun(recorder, dag, { uid, priority, cause: 'parent', firesAt: null, params, actor: PARENT, parent });
+  const run = { uid, priority, cause: 'parent', firesAt: null, params, actor: PARENT, parent } as const;
+  return createRun(recorder, dag, { ...run, ...mark });
 }
 
 /** In memory, or as its row is; null when there is none. */

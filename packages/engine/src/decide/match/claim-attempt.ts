@@ -13,6 +13,7 @@ import { notesOfClaim } from '../../tables/timer/task-timers.ts';
 import { watchLease } from '../../tables/worker/lease.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
 import { beginProbe, passGate } from '../breaker/pass.ts';
+import { useRates } from '../limit/use-rate.ts';
 import type { Recorder } from '../recorder.ts';
 import { sendAssignment } from './send-assignment.ts';
 
@@ -63,6 +64,7 @@ export function claimAttempt(
     beginProbe(state, slot);
   }
   if (worker === null) return;
+  if (state.rates.isUsed) useRates(recorder, slot);
   sendAssignment(recorder, slot, worker, claim);
   watchLease(state, worker);
 }

@@ -7,7 +7,7 @@
  */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
-import { isReady } from '../../tables/queue/enqueue.ts';
+import { isReadyIn } from '../../tables/queue/enqueue.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
@@ -96,10 +96,10 @@ function freshTop(recorder: Recorder, queue: ReadyQueue, priority: number): Lane
 }
 
 function isFresh(recorder: Recorder, lane: Lane): boolean {
-  return isReady(recorder.state, lane.headRunId(), lane.headSlot()) && !holdReady(recorder, lane.headSlot());
+  return isReadyIn(recorder.state, lane, lane.headRunId(), lane.headSlot()) && !holdReady(recorder, lane.headSlot());
 }
 
 function dropStaleHeads(recorder: Recorder, lane: Lane): void {
-  while (lane.size > 0 && !isReady(recorder.state, lane.headRunId(), lane.headSlot())) lane.pop();
+  while (lane.size > 0 && !isReadyIn(recorder.state, lane, lane.headRunId(), lane.headSlot())) lane.pop();
   lane.queue.update(lane);
 }

@@ -6,7 +6,7 @@
  * is no longer stored.
  */
 import { assert } from '../../model/assert.ts';
-import { type RunId, type RunRow, type RunUid, type ScheduleNo, scheduleIdOf } from '../../model/ids.ts';
+import { type RunId, type RunRow, type RunUid, scheduleIdOf } from '../../model/ids.ts';
 import { type PastNote, readRunNotes } from '../../model/run/run-notes.ts';
 import type { Need, PastKey, StoredRun } from '../../model/stored.ts';
 import { HOLDS_CLAIM, IS_DUE, SKIPPED, SUCCEEDED } from '../../model/task/task-states.ts';
@@ -25,7 +25,6 @@ import { seenVersion } from '../run/reopen.ts';
 const LOOK = 32;
 /** Until a batch in flight is committed. */
 const SOON_MS = 5;
-const FIRST_SCHEDULE = 1 as ScheduleNo;
 
 /** When a tick is due for this; null when nothing waits for one. */
 export function pastDue({ past, mono, settledBatchNo }: State): number | null {
@@ -50,7 +49,7 @@ function shardOf({ runs }: State, run: RunRow) {
 }
 
 function keyOf({ runs }: State, run: RunRow): PastKey {
-  const scheduleNo = runs.scheduleNos.get(run) ?? FIRST_SCHEDULE;
+  const scheduleNo = runs.scheduleNoOf(run);
   return { dagId: runs.versionOf(run).dag.id, scheduleNo, before: runs.windows.get(run)!.at };
 }
 

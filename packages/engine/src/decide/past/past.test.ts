@@ -125,8 +125,13 @@ describe('when the task of the window before failed', () => {
     expect(claimAll(box).names).toContain('load@1');
   });
 
-  test('under a limit of one run it gives its place to the one that is cleared (I7)', () => {
-    const box = failed({ maxActiveRuns: 1 });
+  const limits = [
+    ['of one run', { maxActiveRuns: 1 }],
+    ['of one run with its key', { concurrency: { text: '', key: ['all'], limit: 1, onFull: 'queue' } }],
+  ] as const;
+
+  test.each(limits)('under a limit %s it gives its place to the one that is cleared (I7)', (_, limit) => {
+    const box = failed(limit);
     expect(box.run(runOf(box, 1)).admitted).toBe(true);
     box.clear(null, { runId: runOf(box, 0) });
     expect([0, 1].map((no) => box.run(runOf(box, no)).admitted)).toEqual([true, false]);
@@ -163,8 +168,8 @@ describe('when the task of the window before failed', () => {
     expect(box.runIds.map((runId) => box.run(runId).outcome)).toEqual(Array(3).fill('succeeded'));
   });
 
-  test('and keeps it while it has something else to do', () => {
-    const spec = dag([task('load', [], PAST), task('other')], { schedule: MINUTELY, maxActiveRuns: 1 });
+  test.each(limits)('and, under a limit %s, keeps it while it has something else to do (I72)', (_, limit) => {
+    const spec = dag([task('load', [], PAST), task('other')], { schedule: MINUTELY, ...limit });
     const box = scenario({ dag: spec });
     minutes(box, 1);
     for (const one of claimAll(box).attempts) box.report(one, one.task === 'load' ? 'permanent' : 'succeeded');

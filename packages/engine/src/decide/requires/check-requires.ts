@@ -4,7 +4,7 @@
  * other dags may live on other shards. What became of them is read from the database, and asked for again and again: a run that
  * has succeeded stays so, so an answer that is a little old is late at worst.
  */
-import { type Actor, type Instant, type RunRow, type ScheduleNo, scheduleIdOf } from '../../model/ids.ts';
+import { type Actor, type Instant, type RunRow, scheduleIdOf } from '../../model/ids.ts';
 import { requirementName } from '../../model/requirement-name.ts';
 import { readRunNotes } from '../../model/run/run-notes.ts';
 import type { Requirement, RequiresNote } from '../../model/schedule/requirement.ts';
@@ -20,7 +20,6 @@ const LOOK = 32;
 const CHECK_MS = 5_000;
 const SCHEDULE = 'schedule' as Actor;
 /** Runs of the first schedule of a dag do not name it. */
-const FIRST_SCHEDULE = 1 as ScheduleNo;
 
 export function* requirementNeeds(state: State): Generator<Need> {
   if (!state.requires.isUsed) return;
@@ -86,7 +85,7 @@ function skipWindow(recorder: Recorder, run: RunRow): void {
   const { shard, id: dagId } = runs.versionOf(run).dag;
   const window = runs.windows.get(run);
   if (window === undefined) return;
-  const scheduleNo = runs.scheduleNos.get(run) ?? FIRST_SCHEDULE;
+  const scheduleNo = runs.scheduleNoOf(run);
   const name = schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.name ?? null;
   recorder.record({
     kind: 'WindowSkipped',

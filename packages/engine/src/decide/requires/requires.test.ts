@@ -144,3 +144,43 @@ test('retry looks again at its own pace, and then the policy applies', () => {
   box.killOwner('1s').advance('40s', [box.worker()]);
   expect(box.run(first)).toMatchObject({ admitted: true });
 });
+
+describe('a run that waits counts for ifRunning (I7)', () => {
+  /** `load` never succeeds, and two windows of `report` come. */
+  function twoWindows(ifRunning: NonNullable<ScheduleSpec['ifRunning']>): Scenario {
+    const box = minute(pair({ waitMs: 600_000, ifRunning }));
+    work(box, 'permanent');
+    minute(box.killOwner());
+    return box;
+  }
+
+  test.each(['skip', 'queue_one'] as const)('%s: the next window is skipped', (ifRunning) => {
+    const box = twoWindows(ifRunning);
+    const [first, ...others] = runsOf(box, 'report');
+    expect(others).toEqual([]);
+    expect(box.run(first)).toMatchObject({ phase: 'open', admitted: false });
+    const dagId = dagOf(box, 'report');
+    const skipped = box.changes('WindowDecided').filter((change) => change.dagId === dagId && change.runId === null);
+    expect(skipped).toMatchObject([{ skipped: 'overlap' }]);
+  });
+
+  test('cancel_running: it is cancelled, and the new one waits', () => {
+    const box = twoWindows('cancel_running');
+    const [first, second, ...others] = runsOf(box, 'report');
+    expect(others).toEqual([]);
+    expect(box.run(first)).toMatchObject({ phase: 'ended', outcome: 'cancelled' });
+    expect(box.run(second)).toMatchObject({ phase: 'open', admitted: false });
+  });
+
+  test.each(['allow', 'queue_all'] as const)('%s: both wait', (ifRunning) => {
+    const box = twoWindows(ifRunning);
+    expect(runsOf(box, 'report').map((run) => box.run(run).phase)).toEqual(['open', 'open']);
+  });
+
+  test('one that is cancelled while it waits is in nobody’s way', () => {
+    const box = minute(pair({ waitMs: 600_000, ifRunning: 'skip' }));
+    box.cancel(runsOf(box, 'report')[0]);
+    minute(box);
+    expect(runsOf(box, 'report')).toHaveLength(2);
+  });
+});

@@ -16,8 +16,10 @@ import type { Timetable } from '../../model/schedule/timetable.ts';
 import { previousWindow } from '../../model/schedule/window-after.ts';
 import { readParamFacts } from '../../model/task/facts.ts';
 import type { Dag, Version } from '../../tables/dag/dag.ts';
+import { keyOfNew, mayHaveKey } from '../../tables/run/may-have-key.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
+import { settleNewKey } from './key-policy.ts';
 import { uidOfWindow } from './window-uid.ts';
 
 type NewRun = Pick<
@@ -29,15 +31,18 @@ type NewRun = Pick<
     readonly version?: Version;
     /** For active runs of the dag to end, whatever its limit. */
     readonly mustWait?: boolean;
+    /** It stands for a call that was stopped before it came, and is cancelled at once: it takes part in nothing. */
+    readonly isMark?: true;
   };
 
-/** A run of the dag's current version; waits when the dag has as many active runs as it may (I7). */
+/** A run of the dag's current version; waits when the dag, or its key, has as many active runs as it may (I7). */
 export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
   const { state } = recorder;
   const shard = state.shards.get(dag.shard);
   assert(shard !== undefined, 'runs are created by the owner of the shard');
   const { version = dag.current } = run;
   const runId = nextRunId(dag.shard, shard.lastRunId, state.now);
+  const key = run.isMark === true ? undefined : keyOfNew(version, run.params);
   const created: Writable<RunCreated> = {
     kind: 'RunCreated',
     runId,
@@ -48,7 +53,12 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     uid: run.uid,
     cause: run.cause,
     firesAt: run.firesAt,
-    admitted: run.mustWait !== true && run.requires === undefined && dag.hasRoomForRun() && dag.waitingRuns.size === 0,
+    admitted:
+      run.mustWait !== true &&
+      run.requires === undefined &&
+      dag.hasRoomForRun() &&
+      dag.waitingRuns.size === 0 &&
+      mayHaveKey(state, dag, key),
     params: run.params,
     facts: readParamFacts(version.spec.paramFacts, run.params),
     actor: run.actor,
@@ -63,7 +73,20 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
   if (run.scheduleNo !== undefined) created.scheduleNo = run.scheduleNo;
   if (run.dueAt !== undefined) created.dueAt = run.dueAt;
   if (run.requires !== undefined) created.requires = run.requires;
+  if (key !== undefined) created.key = key;
   recorder.record(created);
+  if (key !== undefined) {
+    recorder.record({
+      kind: 'RunKeySet',
+      runId,
+      uid: run.uid,
+      dagId: dag.id,
+      key,
+      isLive: true,
+      isActive: created.admitted,
+    });
+    settleNewKey(recorder, dag, runId, key);
+  }
   return runId;
 }
 
@@ -81,7 +104,12 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
   assert(dag !== undefined && schedule.timetable !== null, 'a due schedule has its dag in memory');
   const { timetable, lastWindowAt, decidedUntil, scheduleNo, spec } = schedule;
   const run: Writable<NewWindowRun> = {
-    ...{ at: firesAt, timetable, scheduleNo, spec, cause: 'schedule', actor: SCHEDULE },
+    at: firesAt,
+    timetable,
+    scheduleNo,
+    spec,
+    cause: 'schedule',
+    actor: SCHEDULE,
     mustWait: dag.activeRuns > 0 && waitsForOthers(spec),
   };
   // Nearly always the window before this one is the last that was decided: that spares the search.
@@ -120,10 +148,18 @@ export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun)
   const { at, timetable, start, scheduleNo, spec, cause, actor, mustWait = false } = run;
   const { uid = uidOfWindow(dag.shard, { dagId: dag.id, scheduleNo }, at) } = run;
   const { priority = spec.priority ?? dag.current.spec.priority, until, backfill, requires } = run;
-  const { params = spec.params ?? dag.current.spec.defaultParams ?? null } = run;
+  const { params = dag.paramsOfWindow(spec) } = run;
   const windowStart = start ?? previousWindow(timetable, at, recorder.state.settings.zoneData) ?? at;
   const created: Writable<NewRun> = {
-    ...{ uid, priority, cause, firesAt: at, windowStart, params, actor, scheduleNo, mustWait },
+    uid,
+    priority,
+    cause,
+    firesAt: at,
+    windowStart,
+    params,
+    actor,
+    scheduleNo,
+    mustWait,
   };
   if (until !== undefined) created.until = until;
   if (backfill !== undefined) created.backfill = backfill;

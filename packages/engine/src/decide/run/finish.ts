@@ -11,6 +11,7 @@ import { checkPasts } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
 import { strikeSchedule } from '../schedule/strike-schedule.ts';
 import { refireHooks } from '../task/refire.ts';
+import { recordKey } from './run-key.ts';
 import { stopRunning } from './stop-running.ts';
 import { admitWaiting } from './waiting-runs.ts';
 
@@ -69,6 +70,7 @@ export function finishRun(recorder: Recorder, run: RunRow): void {
   ) {
     const outcome = RUN_OUTCOMES[runs.outcome[run]! - 1]!;
     recorder.record({ kind: 'RunEnded', runId, outcome, at: now });
+    recordKey(recorder, run, { isLive: false, isActive: false });
     if (retryRunByPolicy(recorder, run)) return; // It has not ended for those who wait for it.
     tellParent(recorder, run);
     const { dag, spec } = runs.versionOf(run);

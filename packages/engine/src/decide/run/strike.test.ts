@@ -75,16 +75,22 @@ describe('a run that makes decisions throw is set aside, and stops no other (I57
     expect(box.changes('RunAdmitted')).toHaveLength(1);
   });
 
-  test('one of a backfill that can not be loaded is no live run of it any more (I19)', () => {
+  /** A backfill of three windows, with so many of its runs at work. */
+  function backfill(maxActive: number) {
     const schedule = every('0 0 * * *');
     const box = scenario({ dag: job({ schedule }) });
     const [fromAt, toAt] = [(START - 3 * DAY) as Instant, (START - DAY) as Instant];
     const windows = { scheduleNo: 1 as ScheduleNo, scheduleName: 'default', schedule, fromAt, toAt };
-    const spec = { ...windows, which: 'missing', order: 'forward', maxActive: 1, share: 0.05 } as const;
+    const spec = { ...windows, which: 'missing', order: 'forward', maxActive, share: 0.05 } as const;
     const { shard, dagId, actor } = box;
     const uid = '00000000-0000-7000-8000-000000000107' as BackfillUid;
     box.feed({ kind: 'StartBackfill', shard, tenantId: TENANT, dagId, uid, spec, windowCount: 3, actor });
     box.node.work();
+    return { box, uid };
+  }
+
+  test('one of a backfill that can not be loaded is no live run of it any more (I19)', () => {
+    const { box, uid } = backfill(1);
     const [bad] = box.runIds;
     box.node.state = box.node.restored((state) => state.quarantined.add(bad!));
     box.strike(bad, true);
@@ -92,6 +98,18 @@ describe('a run that makes decisions throw is set aside, and stops no other (I57
     box.node.work();
     expect(box.runIds).toHaveLength(2);
     expect(box.state.backfills.get(uid)?.liveRuns).toBe(1);
+  });
+
+  test('one that can not be loaded is set aside once, also if the second strike comes before the first is stored (I37)', () => {
+    const { box, uid } = backfill(3);
+    const [bad] = box.runIds;
+    box.node.state = box.node.restored((state) => state.quarantined.add(bad!));
+    box.hold();
+    box.strike(bad, true);
+    expect(box.strike(bad, true)).toMatchObject({ ok: true });
+    box.settle();
+    expect(box.changes('RunStruck')).toHaveLength(1);
+    expect(box.state.backfills.get(uid)?.liveRuns).toBe(2);
   });
 
   test('one that has ended, or never was, is not struck', () => {

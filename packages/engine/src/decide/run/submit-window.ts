@@ -10,6 +10,7 @@ import { isDelayedRun } from '../schedule/delayed-run.ts';
 import { newestRun } from '../schedule/newest-run.ts';
 import { settleUntil } from '../schedule/settle-until.ts';
 import { createWindowRun } from './create.ts';
+import { describeTaken, takenKey } from './key-policy.ts';
 
 export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, window: ChosenWindow): Answer {
   const { state } = recorder;
@@ -27,6 +28,9 @@ export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, 
   const fired = newestRun(recorder, schedule.id, at);
   if (fired != null) return answer(fired.uid, true);
   const [{ params, priority, until }] = command.items as [SubmitRuns['items'][number]];
+  const used = params ?? dag.paramsOfWindow(schedule.spec);
+  const taken = takenKey(state, dag, dag.current, used);
+  if (taken !== null) return refuse('RUN_KEY_TAKEN', describeTaken(state, taken));
   const runId = createWindowRun(recorder, dag, {
     ...{ at, timetable: schedule.timetable, scheduleNo: schedule.scheduleNo, spec: schedule.spec },
     ...{ cause: command.cause ?? 'api', actor: command.actor },

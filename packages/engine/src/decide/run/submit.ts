@@ -6,10 +6,12 @@ import { isOwnRunId, MAX_SCHEDULE_NO, nextRunId, type RunId, uidOfItem, type Ver
 import { keyName } from '../../model/key-name.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { Version } from '../../tables/dag/dag.ts';
+import { keyOfNew } from '../../tables/run/may-have-key.ts';
 import { refuseUnlessOpen } from '../dead-letter/replay.ts';
 import type { Recorder } from '../recorder.ts';
 import { addDelayedRun, nextDelayedNo, timeFault } from '../schedule/delayed-run.ts';
 import { areChecked, createRun } from './create.ts';
+import { describeTaken, takenKey } from './key-policy.ts';
 import { submitWindow } from './submit-window.ts';
 
 /** Runs on demand, all of them or none (I13). The same key and body always give the same answer (I11). */
@@ -46,6 +48,8 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (refusedTime !== null) return refusedTime;
   if (isNameTaken(recorder, command)) return refuse('IDEMPOTENCY_CONFLICT', command.uid);
   if (command.window !== undefined) return submitWindow(recorder, dag, command, command.window);
+  const taken = firstTakenKey(recorder, dag, version, command);
+  if (taken !== null) return refuse('RUN_KEY_TAKEN', taken);
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority, until, at } = command.items[index]!;
@@ -82,6 +86,21 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
     recorder.record({ kind: 'DeadLetterClosed', ...command.replays, ...used });
   }
   return { ok: true, kind: 'submitted', uid: command.uid, count, repeated: false };
+}
+
+/** The key of an item that is not created, because the key has as many runs as it may: then none is (I13). Delayed ones are looked at in their time. */
+function firstTakenKey({ state }: Recorder, dag: Dag, version: Version, { items }: SubmitRuns): string | null {
+  if (dag.current.spec.concurrency?.onFull !== 'skip') return null;
+  const before = new Map<string, number>();
+  for (const { params, at } of items) {
+    const key = keyOfNew(version, params);
+    if (key === undefined || (at !== undefined && at > state.now)) continue;
+    const more = before.get(key) ?? 0;
+    const taken = takenKey(state, dag, version, params, more);
+    if (taken !== null) return describeTaken(state, taken);
+    before.set(key, more + 1);
+  }
+  return null;
 }
 
 /** Delayed runs whose time has passed, or that the dag has no numbers for. */

@@ -1,5 +1,6 @@
-/** Runs that wait to be admitted: because their dag has as many active runs as it may, or because their schedule says so (I7). */
-import { type RunId, type RunRow, type ScheduleNo, scheduleIdOf } from '../../model/ids.ts';
+/** Runs that wait to be admitted: because their dag or their key has as many active runs as it may, or because their schedule says so (I7). */
+import { assert } from '../../model/assert.ts';
+import { type RunId, type RunRow, scheduleIdOf } from '../../model/ids.ts';
 import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { waitersFor } from '../../tables/past/past.ts';
@@ -7,12 +8,12 @@ import { ADMITTED, BACKFILL, OPEN } from '../../tables/run/run-table.ts';
 import type { State } from '../../tables/state.ts';
 import { isIdle as isRunIdle } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
+import { admitRun, hasRoomForKey, keyOf, recordKey } from './run-key.ts';
 import { windowOf } from './window-uid.ts';
 
 /** How many of the waiting runs are looked at for one that others wait for, and how many such are admitted in one step. */
 const LOOKED_AT = 100;
 const MOST_SWAPS = 100;
-const FIRST = 1 as ScheduleNo;
 
 /** The oldest run that waits: of all of them, or of those that may run beside others. Entries of runs that are gone are dropped on the way. */
 export function oldestWaiting({ runs }: State, { waitingRuns }: Dag, ofAll = true): RunId | undefined {
@@ -24,11 +25,23 @@ export function oldestWaiting({ runs }: State, { waitingRuns }: Dag, ofAll = tru
   return undefined;
 }
 
+/** Some run waits for its key. */
+export function isAnyHeld({ runs, runKeys }: State, dag: Dag): boolean {
+  for (const [, { waiting }] of runKeys.of(dag.id)) {
+    for (const runId of waiting) {
+      const run = runs.find(runId);
+      if (run < 0 || runs.phase[run] === OPEN) return true;
+    }
+  }
+  return false;
+}
+
 /** Oldest first. A run that must wait for all others lets those pass that need not; each is passed once. */
 export function admitWaiting(recorder: Recorder, dag: Dag): void {
   const { state } = recorder;
-  if (oldestWaiting(state, dag) === undefined) return;
-  while (dag.hasRoomForRun() && !recorder.isFull()) {
+  // Also where there is no room: whoever asks how many wait is not told of those that are gone.
+  const isAnyWaiting = oldestWaiting(state, dag) !== undefined;
+  while (isAnyWaiting && dag.hasRoomForRun() && !recorder.isFull()) {
     const isIdle = dag.activeRuns === 0;
     const runId = oldestWaiting(state, dag, isIdle);
     if (runId === undefined) break;
@@ -37,11 +50,22 @@ export function admitWaiting(recorder: Recorder, dag: Dag): void {
       continue;
     }
     dag.waitingRuns.pop(isIdle);
-    recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
+    const run = state.runs.find(runId);
+    if (hasRoomForKey(state, run)) admitRun(recorder, run);
+    else holdForKey(recorder, dag, run);
   }
   if (!state.past.isUsed) return;
-  // Whoever was given a place may do nothing but wait for one that has none.
+  // Whoever was given a place, or a key, may do nothing but wait for one that has none.
   for (let swaps = 0; swaps < MOST_SWAPS && !recorder.isFull() && makeRoom(recorder, dag); swaps++);
+}
+
+/** Until one that has its key has ended. */
+function holdForKey(recorder: Recorder, dag: Dag, run: RunRow): void {
+  const key = keyOf(recorder.state, run);
+  assert(key !== undefined, 'a run that waits for its key has one');
+  const runId = recorder.state.runs.id[run]!;
+  key.held.push(runId);
+  if (dag.current.spec.concurrency?.onFull === 'cancel_running') recorder.state.agenda.keys.add(runId);
 }
 
 /**
@@ -52,21 +76,44 @@ export function admitWaiting(recorder: Recorder, dag: Dag): void {
 function makeRoom(recorder: Recorder, dag: Dag): boolean {
   const { state } = recorder;
   const { maxActiveRuns } = dag.current.spec;
-  for (const runId of dag.waitingRuns.first(LOOKED_AT)) {
+  for (const runId of [...dag.waitingRuns.first(LOOKED_AT), ...firstHeld(state, dag, LOOKED_AT)]) {
     const run = state.runs.find(runId);
     if (run < 0 || state.runs.phase[run] !== OPEN || state.runs.has(run, ADMITTED)) continue;
     // Nobody waits for nearly each of them: that is found out first.
     if (waitersFor(state, run) === undefined) continue;
     const mostBeside = mustWait(state, run) ? 0 : (maxActiveRuns ?? Number.POSITIVE_INFINITY) - 1;
-    const tooMany = dag.activeRuns - mostBeside;
-    if (tooMany <= 0) continue;
-    const idle = idleBehind(state, run, tooMany);
-    if (idle.length < tooMany) continue;
-    for (const one of idle) recorder.record({ kind: 'RunYielded', runId: state.runs.id[one]!, at: state.now });
-    recorder.record({ kind: 'RunAdmitted', runId, at: state.now });
+    const tooMany = Math.max(0, dag.activeRuns - mostBeside);
+    const key = keyOf(state, run);
+    const { concurrency } = dag.current.spec;
+    const tooManyOfKey =
+      key === undefined || key.hasRoom(concurrency?.limit) ? 0 : key.active.size - concurrency!.limit + 1;
+    if (tooMany === 0 && tooManyOfKey === 0) continue;
+    const idle = idleBehind(state, run, tooManyOfKey === 0 ? tooMany : LOOKED_AT);
+    const ofKey = idle.filter((one) => key?.active.has(state.runs.id[one]!) === true).slice(0, tooManyOfKey);
+    const others = idle.filter((one) => !ofKey.includes(one)).slice(0, Math.max(0, tooMany - ofKey.length));
+    if (ofKey.length < tooManyOfKey || ofKey.length + others.length < tooMany) continue;
+    for (const one of [...ofKey, ...others]) yieldPlace(recorder, one);
+    admitRun(recorder, run);
     return true;
   }
   return false;
+}
+
+/** Some of those that wait for their key. */
+function firstHeld({ runKeys }: State, dag: Dag, most: number): readonly RunId[] {
+  if (dag.current.spec.concurrency === undefined) return [];
+  const found: RunId[] = [];
+  for (const [, { held }] of runKeys.of(dag.id)) {
+    if (found.length >= most) break;
+    found.push(...held.first(most - found.length));
+  }
+  return found;
+}
+
+function yieldPlace(recorder: Recorder, run: RunRow): void {
+  const { runs, now } = recorder.state;
+  recorder.record({ kind: 'RunYielded', runId: runs.id[run]!, at: now });
+  recordKey(recorder, run, { isLive: true, isActive: false });
 }
 
 /** Active runs that do nothing but wait for this one, or for another of them; up to so many. */
@@ -89,7 +136,7 @@ function mustWait(state: State, run: RunRow): boolean {
   // A backfill makes its runs beside others: how many, its own limit says.
   if (runs.has(run, BACKFILL)) return false;
   const dagId = runs.versionOf(run).dag.id;
-  const scheduleNo = runs.scheduleNos.get(run) ?? FIRST;
+  const scheduleNo = runs.scheduleNoOf(run);
   const schedule = schedules.get(scheduleIdOf({ dagId, scheduleNo }));
   if (schedule === undefined || !waitsForOthers(schedule.spec)) return false;
   return windowOf(runs.uidOf(run), { dagId, scheduleNo }) !== null;

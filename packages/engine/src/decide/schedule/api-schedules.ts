@@ -6,7 +6,7 @@ import { MAX_SCHEDULE_NO } from '../../model/ids.ts';
 import { scheduleFault } from '../../model/schedule/schedule-fault.ts';
 import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
-import { isSameSpec, type Schedule } from '../../tables/schedule/schedule.ts';
+import { isSameSpec, type Schedule, spreadSeedOf } from '../../tables/schedule/schedule.ts';
 import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';
 import { pastFault, placeOf, waitingFault } from './definition-schedules.ts';
@@ -32,8 +32,10 @@ export function createSchedules(recorder: Recorder, command: CreateSchedules): A
     if (known === undefined && contradiction !== null) {
       return refuse('SCHEDULE_INVALID', `${placeOf(wanted, name)}${contradiction}`);
     }
-    const fault = scheduleFault(spec, state.now, state.settings.zoneData) ?? passedFault(state, spec);
-    if (known === undefined && fault !== null) {
+    if (known !== undefined) continue;
+    const seed = spreadSeedOf({ dagId, name });
+    const fault = scheduleFault(spec, state.now, state.settings.zoneData, seed) ?? passedFault(state, spec);
+    if (fault !== null) {
       return refuse('SCHEDULE_INVALID', `${placeOf(wanted, name)}${fault.message} ${fault.remedy}`);
     }
   }

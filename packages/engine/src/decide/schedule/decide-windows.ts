@@ -9,9 +9,11 @@ import { removedBetween } from '../../model/schedule/removed.ts';
 import { missedPolicyOf } from '../../model/schedule/schedule-policy.ts';
 import type { Window } from '../../model/schedule/window-after.ts';
 import { type Schedule } from '../../tables/schedule/schedule.ts';
-import { nextOf, watchSchedule } from '../../tables/schedule/watch-schedule.ts';
+import { nextOf, watchNext } from '../../tables/schedule/watch-schedule.ts';
+import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';
 import { createScheduledRun } from '../run/create.ts';
+import { takenKey } from '../run/key-policy.ts';
 import { beginDelayedRun, isDelayedRun } from './delayed-run.ts';
 import { mayRunBeside } from './if-running.ts';
 import { type By, newestWindows, windowsBetween } from './newest-windows.ts';
@@ -27,10 +29,14 @@ export function decideDueWindows(recorder: Recorder, schedule: Schedule, hasRoom
     beginDelayedRun(recorder, schedule);
     return true;
   }
-  const isDone = decideWhile(recorder, schedule, { by: 'firesAt', hasRoom });
-  if (isDone) watchSchedule(recorder.state, schedule);
-  return isDone;
+  const next = decideWhile(recorder, schedule, { by: 'firesAt', hasRoom });
+  if (next === FULL) return false;
+  watchNext(recorder.state, schedule, next);
+  return true;
 }
+
+/** The step is full: more windows are due. */
+const FULL = 'full';
 
 /**
  * Before a schedule is altered: all that is due by its old version, also in a step that is full (I2, I6). What its jitter holds back
@@ -50,17 +56,18 @@ interface Due {
   readonly hasRoom: () => boolean;
 }
 
-function decideWhile(recorder: Recorder, schedule: Schedule, { by, hasRoom }: Due): boolean {
+/** Answers the next window, which is not due yet; null when there is none. */
+function decideWhile(recorder: Recorder, schedule: Schedule, { by, hasRoom }: Due): Window | null | typeof FULL {
   const { state } = recorder;
   const { missedUntil } = state.shards.get(schedule.shard)!;
   // A clock that went back since must not decide windows early (I4).
   const until = Math.min(missedUntil, state.now) as Instant;
   const isMissed = schedule.decidedUntil < until;
-  if (isMissed && !decideMissed(recorder, schedule, { until, reason: 'missed', by: 'firesAt', hasRoom })) return false;
+  if (isMissed && !decideMissed(recorder, schedule, { until, reason: 'missed', by: 'firesAt', hasRoom })) return FULL;
   for (;;) {
     const next = nextOf(state, schedule, schedule.decidedUntil);
-    if (next === null || next[by] > state.now) return true;
-    if (!hasRoom()) return false;
+    if (next === null || next[by] > state.now) return next;
+    if (!hasRoom()) return FULL;
     recordGaps(recorder, schedule, next.at);
     decideWindow(recorder, schedule, next);
   }
@@ -117,9 +124,27 @@ function missedCount({ spec, timetable, fired }: Schedule): number {
 export function decideWindow(recorder: Recorder, schedule: Schedule, { at, firesAt }: Window): void {
   const { startWithinMs = Number.POSITIVE_INFINITY } = schedule.spec;
   const isLate = recorder.state.now - firesAt > startWithinMs;
-  const skipped = isLate ? 'deadline' : mayRunBeside(recorder, schedule) ? null : 'overlap';
+  const skipped = isOfDeleted(recorder.state, schedule)
+    ? 'deleted'
+    : isLate
+      ? 'deadline'
+      : mayRunBeside(recorder, schedule) && !isKeyTaken(recorder.state, schedule)
+        ? null
+        : 'overlap';
   if (skipped === null) return fire(recorder, schedule, at);
   recordDecided(recorder, schedule, { firesAt: at, runId: null, skipped, count: 1, untilAt: at });
+}
+
+/** Its tenant is deleted: nobody could start what it creates, or look at it. */
+function isOfDeleted({ dags, tenants }: State, { dagId }: Schedule): boolean {
+  const dag = dags.get(dagId);
+  return dag !== undefined && tenants.isDeleted(dag.tenantId);
+}
+
+/** Its key has as many runs as it may, and no further one is created then. */
+function isKeyTaken(state: State, { dagId, spec }: Schedule): boolean {
+  const dag = state.dags.get(dagId);
+  return dag !== undefined && takenKey(state, dag, dag.current, dag.paramsOfWindow(spec)) !== null;
 }
 
 function fire(recorder: Recorder, schedule: Schedule, at: Instant): void {
@@ -131,8 +156,22 @@ type Decided = Pick<WindowDecided, 'firesAt' | 'runId' | 'skipped' | 'count' | '
 
 function recordDecided(recorder: Recorder, schedule: Schedule, decided: Decided, wallTime: string | null = null): void {
   const { shard, dagId, scheduleNo, name } = schedule;
+  const { firesAt, runId, skipped, count, untilAt } = decided;
   const at = recorder.state.now;
-  recorder.record({ kind: 'WindowDecided', shard, dagId, scheduleNo, name, ...decided, wallTime, at });
+  recorder.record({
+    kind: 'WindowDecided',
+    shard,
+    dagId,
+    firesAt,
+    wallTime,
+    runId,
+    skipped,
+    count,
+    untilAt,
+    at,
+    scheduleNo,
+    name,
+  });
 }
 
 /** Wall times between the last window and this one that a clock change removed (I3). */

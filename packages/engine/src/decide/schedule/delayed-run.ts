@@ -12,6 +12,7 @@ import type { Dag } from '../../tables/dag/dag.ts';
 import { type Schedule, storedOf } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 import { createRun } from '../run/create.ts';
+import { takenKey } from '../run/key-policy.ts';
 
 /**
  * A time that has passed by no more than this begins at once: the request took its time, or the caller's clock is behind. One
@@ -88,8 +89,11 @@ export function beginDelayedRun(recorder: Recorder, schedule: Schedule): void {
   assert(dag !== undefined && spec.run !== undefined, 'a due schedule has its dag in memory');
   if (at > state.now) return;
   const { uid, until, actor } = spec.run;
-  const isGone = dag.isRetired || (until !== undefined && untilFaultText(dag.current.spec, until) !== null);
-  if (isGone) recordGone(recorder, schedule, at);
+  const isDeleted = dag.isRetired || state.tenants.isDeleted(dag.tenantId);
+  const isGone = isDeleted || (until !== undefined && untilFaultText(dag.current.spec, until) !== null);
+  const params = spec.params ?? null;
+  if (isGone) recordSkipped(recorder, schedule, at, 'deleted');
+  else if (takenKey(state, dag, dag.current, params) !== null) recordSkipped(recorder, schedule, at, 'overlap');
   else {
     createRun(recorder, dag, {
       uid,
@@ -97,7 +101,7 @@ export function beginDelayedRun(recorder: Recorder, schedule: Schedule): void {
       cause: 'api',
       firesAt: null,
       dueAt: at,
-      params: spec.params ?? null,
+      params,
       ...(until === undefined ? {} : { until }),
       actor,
     });
@@ -105,13 +109,17 @@ export function beginDelayedRun(recorder: Recorder, schedule: Schedule): void {
   dropDelayedRun(recorder, schedule, actor);
 }
 
-/** There is nothing to run any more: that is recorded, like any window that has no run (I2). */
-function recordGone(recorder: Recorder, { shard, dagId, scheduleNo, name }: Schedule, firesAt: Instant): void {
-  const skipped = { firesAt, runId: null, skipped: 'deleted', count: 1, untilAt: firesAt, wallTime: null } as const;
+/** There is nothing to run any more, or its key is taken: that is recorded, like any window that has no run (I2). */
+function recordSkipped(
+  recorder: Recorder,
+  { shard, dagId, scheduleNo, name }: Schedule,
+  firesAt: Instant,
+  skipped: 'deleted' | 'overlap',
+): void {
   recorder.record({
     kind: 'WindowDecided',
     ...{ shard, dagId, scheduleNo, name },
-    ...skipped,
+    ...{ firesAt, runId: null, skipped, count: 1, untilAt: firesAt, wallTime: null },
     at: recorder.state.now,
   });
 }

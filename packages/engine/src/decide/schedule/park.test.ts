@@ -185,6 +185,26 @@ describe('newer zone data', () => {
     ]);
   });
 
+  test('nor where the shard has only a schedule that is always in memory, because its runs wait for others (I3)', () => {
+    const { zone, settings: own } = moving();
+    const box = scenario({ dag: job(), runs: 0, settings: own });
+    box.createSchedules({ nightly: every('0 12 * * *', { zone: 'X', ifRunning: 'queue_one' }) });
+    box.advance('11h').advance('5m');
+    Object.assign(zone, { hours: 0, version: 'b' });
+    box.killOwner().advance('2h');
+    box.killOwner().advance('30m');
+    expect(decided(box)).toEqual(['nightly 660 run']);
+  });
+
+  test('nor where an earlier release did not note by which data such a schedule is decided', () => {
+    const { settings: own } = moving();
+    const box = scenario({ dag: job(), runs: 0, settings: own, audit: false });
+    box.createSchedules({ nightly: every('0 12 * * *', { zone: 'X', ifRunning: 'queue_one' }) });
+    for (const shard of box.state.shards.values()) shard.zoneVersion = null;
+    box.advance('11h').advance('5m');
+    expect([...box.state.shards.values()].map(({ zoneVersion }) => zoneVersion)).toEqual(['a']);
+  });
+
   test('that moves a time later costs no change; the schedule is parked again when it is fetched', () => {
     const { zone, settings: own } = moving();
     const box = scenario({ dag: job(), runs: 0, settings: own });

@@ -22,8 +22,8 @@ const PARKED_PER_STEP = 500;
 const FIXED = '';
 
 /** When a schedule that is about to be set is due. */
-export function dueAtOfNew(recorder: Recorder, stored: Omit<StoredSchedule, 'dueAt'>): Instant | null {
-  const dueAt = dueAtOf(recorder.state, makeSchedule({ ...stored, dueAt: null }));
+export function dueAtOfNew(recorder: Recorder, stored: StoredSchedule): Instant | null {
+  const dueAt = dueAtOf(recorder.state, makeSchedule(stored));
   stampZones(recorder, stored.shard, stored.spec, dueAt);
   return dueAt;
 }
@@ -46,8 +46,9 @@ export function parkDecided(recorder: Recorder): void {
 /** After its windows are decided, or after it was fetched: it leaves memory unless it is due soon. */
 export function parkIfFar(recorder: Recorder, schedule: Schedule): void {
   const { state } = recorder;
-  if (state.schedules.get(schedule.id) !== schedule || schedule.timetable === null) return;
+  if (!schedule.isKept || schedule.timetable === null) return;
   const dueAt = dueAtOf(state, schedule);
+  stampZones(recorder, schedule.shard, schedule.spec, dueAt);
   if (dueAt === schedule.dueAt || isSoonEnough(state, schedule, dueAt)) return;
   park(recorder, schedule, dueAt);
 }
@@ -65,10 +66,13 @@ function park(recorder: Recorder, schedule: Schedule, dueAt: Instant | null): vo
   recorder.record({ kind: 'ScheduleParked', shard, dagId, scheduleNo, dueAt, decidedUntil, at });
 }
 
-/** Before a due time is stored that depends on zone data, the shard says on which. */
+/**
+ * Before a due time is stored that depends on zone data, the shard says on which. Also of a schedule that is always in memory, and has
+ * no due time: windows that it has decided are of that data (I3).
+ */
 function stampZones(recorder: Recorder, shard: ShardNo, spec: ScheduleSpec, dueAt: Instant | null): void {
   const { state } = recorder;
-  if (dueAt === null || dueAt === RESIDENT || state.shards.get(shard)?.zoneVersion !== null) return;
+  if (dueAt === null || state.shards.get(shard)?.zoneVersion !== null) return;
   if (zoneOf(spec) === null) return;
   recorder.record({ kind: 'ZonesApplied', shard, version: zoneVersion(state), at: state.now });
 }

@@ -3,6 +3,7 @@ import type { Instant } from '../../model/ids.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { every, job } from '../../testing/specs.ts';
+import { takeOver } from '../../testing/take-over.ts';
 
 const MINUTE = 60_000;
 type Options = Parameters<typeof every>[1];
@@ -205,4 +206,47 @@ test('jitter delays a run and not its window; an edit does not lose what jitter 
   expect(new Set(late).size).toBeGreaterThan(5);
   box.tryDeploy(job({ schedule: every('* * * * *') }));
   expect(decided(box)).toEqual(Array.from({ length: 10 }, (_, i) => `+${i + 1}`));
+});
+
+describe('while some runs of the dag are in the database only (I7)', () => {
+  /** One run is active, and one waits. */
+  function busy(ifRunning: NonNullable<NonNullable<Options>['ifRunning']>) {
+    const schedule = every('* * * * *', { ifRunning });
+    const dag = job({ schedule, maxActiveRuns: 1 });
+    const box = scenario({ dag, settings: { leaseMs: 1_000_000 }, audit: false });
+    box.submit({ count: 2 });
+    expect(active(box)).toEqual([1, 1]);
+    return box;
+  }
+
+  test.each([
+    ['queue_one', ['-1 overlap ×1', '-2 overlap ×1'], [1, 1]],
+    ['cancel_running', ['+1', '+2'], [1, 0]],
+  ] as const)('a window waits until they are there: %s', (ifRunning, windows, left) => {
+    const box = busy(ifRunning);
+    const loadRest = takeOver(box, ({ admitted }) => admitted);
+    box.advance('2m');
+    expect(decided(box)).toEqual([]);
+    loadRest();
+    expect(decided(box)).toEqual(windows);
+    expect(active(box)).toEqual(left);
+  });
+
+  test('one that may run beside others does not wait', () => {
+    const box = busy('allow');
+    takeOver(box, ({ admitted }) => admitted);
+    box.advance('2m');
+    expect(decided(box)).toEqual(['+1', '+2']);
+  });
+
+  test('a schedule that is deleted meanwhile decides nothing more', () => {
+    const box = busy('queue_one');
+    const loadRest = takeOver(box, ({ admitted }) => admitted);
+    box.advance('1m');
+    box.deploy(job());
+    const before = decided(box);
+    loadRest();
+    box.advance('2m');
+    expect(decided(box)).toEqual(before);
+  });
 });

@@ -28,6 +28,7 @@ export function addSchedule(recorder: Recorder, dag: Dag, { name, spec, origin, 
   const runsNow = spec.runNow === true && decided <= state.now;
   const decidedUntil = (runsNow ? Math.min(decided, state.now - 1) : decided) as Instant;
   const set = {
+    kind: 'ScheduleSet' as const,
     shard,
     dagId,
     scheduleNo,
@@ -39,9 +40,12 @@ export function addSchedule(recorder: Recorder, dag: Dag, { name, spec, origin, 
     decidedUntil,
     fault: null,
     fired: 0,
+    dueAt: null as Instant | null,
+    actor,
+    at: state.now,
   };
-  const dueAt = dueAtOfNew(recorder, set);
-  recorder.record({ kind: 'ScheduleSet', ...set, dueAt, actor, at: state.now });
+  set.dueAt = dueAtOfNew(recorder, set);
+  recorder.record(set);
   const schedule = state.schedules.named(dagId, name)!;
   if (timesFrom !== null) decidePassedTimes(recorder, schedule);
   if (runsNow && schedule.decidedUntil < state.now) {
@@ -62,7 +66,7 @@ export function changeSchedule(
   const decidedUntil = Math.max(state.now, known.decidedUntil) as Instant;
   const { actor, ...changed } = to;
   const set = { ...storedOf(known), ...changed, revision: known.revision + 1, decidedUntil, fault: null };
-  const dueAt = dueAtOfNew(recorder, set);
+  const dueAt = dueAtOfNew(recorder, { ...set, dueAt: null });
   recorder.record({ kind: 'ScheduleSet', ...set, dueAt, actor, at: state.now });
   removeIfOver(recorder, state.schedules.get(known.id)!);
 }

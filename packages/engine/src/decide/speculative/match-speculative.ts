@@ -4,8 +4,10 @@
  * and goes to another worker than the first, if there is one.
  */
 import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
+import { laneOf } from '../../tables/queue/enqueue.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import { isPaused } from '../../tables/run/paused.ts';
+import { forgetWanted } from '../../tables/speculative/wanted.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import type { Offer } from '../../tables/worker/worker-table.ts';
@@ -22,12 +24,12 @@ export function matchSpeculative(recorder: Recorder, priority: number): boolean 
   const { wanted } = state.speculation;
   for (const [attempt, since] of wanted) {
     const slot = state.attempts.task[attempt]!;
-    if (!maySpeculate(state, attempt)) wanted.delete(attempt);
+    if (!maySpeculate(state, attempt)) forgetWanted(state, attempt);
     else if (state.runs.priority[state.tasks.run[slot]!] === priority && hasRoom(state, slot)) {
       const found = slotFor(state, attempt, since);
       if (found === null) continue;
       if (recorder.isFull()) return false;
-      wanted.delete(attempt);
+      forgetWanted(state, attempt);
       claimSlot(recorder, { ...found, slot, kind: 'speculative' });
     }
   }
@@ -39,6 +41,8 @@ export function hasRoom(state: State, slot: TaskSlot): boolean {
   const { dag } = state.runs.versionOf(run);
   // While its breaker probes, speculative attempts tell it nothing.
   if (dag.gate !== null || !dag.hasRoomForTask() || isPaused(state, slot)) return false;
+  const lane = laneOf(state, run, slot);
+  if (lane.queue.isHeld || !lane.hasRoom()) return false;
   const most = Math.max(1, Math.floor(state.runs.running[run]! * MOST_SHARE));
   return state.speculation.countOf(run) < most;
 }
@@ -46,8 +50,8 @@ export function hasRoom(state: State, slot: TaskSlot): boolean {
 function slotFor(state: State, attempt: AttemptSlot, since: number): { group: OfferGroup; offer: Offer } | null {
   const slot = state.attempts.task[attempt]!;
   const { tenantId } = state.runs.versionOf(state.tasks.run[slot]!).dag;
-  if (state.tenants.isHeld(tenantId)) return null;
-  const groups = state.queues.groupsFor(tenantId, taskSpecOf(state, slot).queue);
+  const { queue } = taskSpecOf(state, slot);
+  const groups = state.queues.groupsFor(tenantId, queue);
   const own = state.workers.at(state.attempts.worker[attempt]!);
   for (const group of groups) {
     const offer = group.offers.anyBut(own);

@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { DagSpec, SpeculateSpec } from '../../model/dag/spec.ts';
+import { homeOf, isPool, type LimitName, poolLimit, tenantLimit } from '../../model/limit.ts';
 import type { ReportedOutcome } from '../../model/task/outcome.ts';
 import { type Attempt, accepted, type Scenario, scenario, TENANT } from '../../testing/scenario.ts';
+import { SlotLines } from '../../testing/slot-lines.ts';
 import { dag, type TaskOptions, task } from '../../testing/specs.ts';
+import { demandOf } from '../match/demand.ts';
 
 const SPECULATE: SpeculateSpec = { factor: 3, minMs: 10_000 };
 const stale = { ok: false, code: 'STALE_TOKEN' } as const;
@@ -116,6 +119,18 @@ describe('a speculative attempt', () => {
     box.setPaused('work[3]', false);
     expect(box.tryClaim(box.worker('w2'))).not.toBeNull();
   });
+});
+
+test('while its queue is frozen no slots are asked for: they would come and go for nothing', () => {
+  const { box, slow } = withSlowItem();
+  box.advance('9s', [slow.worker]);
+  expect(demandOf(box.state)).toMatchObject([{ apart: [{ from: slow.worker.id }] }]);
+  const frozen = { tenantId: TENANT, kind: 'queue', name: 'default' } as const;
+  box.feed({ kind: 'SetFrozen', frozen: [frozen] });
+  expect(demandOf(box.state)).toEqual([]);
+  expect(box.tryClaim(box.worker('w2'))).toBeNull();
+  box.feed({ kind: 'SetFrozen', frozen: [] });
+  expect(box.claim('work[3]', box.worker('w2')).claim.fence).toBe(2);
 });
 
 describe('the first of the two to succeed counts', () => {
@@ -256,6 +271,49 @@ describe('a speculative attempt that never began', () => {
     box.killOwner().heartbeat(second.worker).heartbeat(slow.worker);
     expect(box.changes('SpeculativeTookOver')).toMatchObject([{ attemptNo: 1, outcome: 'lost' }]);
     expect(box.report(second, 'succeeded')).toEqual(accepted);
+  });
+});
+
+describe('under a limit that spans shards', () => {
+  /** As `withSlowItem`, with a worker that has slots for all. */
+  function limited(limit: LimitName, slots: number, options: TaskOptions) {
+    const box = scenario({ dag: mapped(4, options), workers: ['w1', 'w2'], shards: [3, homeOf(limit)] });
+    const lines = new SlotLines(box);
+    const set = { shard: homeOf(limit), tenantId: TENANT, limit, slots, actor: box.actor };
+    box.feed({ kind: 'SetLimit', ...set });
+    if (!isPool(limit)) box.feed({ kind: 'SetLimits', limits: [{ limit, no: 1, isLimited: true }] });
+    const worker = box.worker();
+    box.lend(worker, 4, true);
+    lines.deliver();
+    const all = box.effects.flatMap((effect) => (effect.kind === 'SendAssignment' ? [box.attemptOf(effect)] : []));
+    expect(all).toHaveLength(4);
+    box.heartbeat(worker).advance('2s', [worker]);
+    for (const attempt of all.slice(0, 3)) expect(box.report(attempt, 'succeeded')).toEqual(accepted);
+    lines.deliver();
+    expect(box.state.limits.homes.get(limit)?.out()).toBe(options.pool?.slots ?? 1);
+    box.lend(box.worker('w2'), 4, true);
+    const pass = (seconds: number) => {
+      for (let i = 0; i < seconds; i++) {
+        box.advance('1s', [worker, box.worker('w2')]);
+        lines.deliver();
+      }
+    };
+    return { box, slow: all[3]!, pass };
+  }
+
+  const POOL = poolLimit(TENANT, 'database');
+
+  test.each([
+    ['a pool', POOL, { pool: { name: 'database', slots: 2 } }, 8],
+    ['a cap', tenantLimit(TENANT), {}, 4],
+  ] as const)('of %s, slots are asked for, and go back (I29, I45)', (_, limit, options, slots) => {
+    const { box, slow, pass } = limited(limit, slots, options);
+    pass(10);
+    expect(box.changes('SpeculativeClaimed')).toHaveLength(1);
+    expect(box.report(slow, 'succeeded')).toEqual(accepted);
+    pass(3);
+    // The sum of all items runs under the cap, too.
+    expect(box.state.limits.homes.get(limit)?.out()).toBe(isPool(limit) ? 0 : 1);
   });
 });
 

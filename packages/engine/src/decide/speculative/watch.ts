@@ -7,6 +7,7 @@ import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { claimOf } from '../../tables/attempt/claim-of.ts';
 import { CONFIRMED } from '../../tables/attempt/confirmed.ts';
 import { besideOf } from '../../tables/attempt/find-attempt.ts';
+import { wantSpeculative } from '../../tables/speculative/wanted.ts';
 import { speculateOf } from '../../tables/speculative/watch-pace.ts';
 import type { State } from '../../tables/state.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
@@ -28,7 +29,7 @@ export function firePaceTimer(state: State, attempt: AttemptSlot): void {
   if (dueAt !== null && dueAt <= state.mono && isShown) {
     // Waited for long enough: the step goes on to look for any worker.
     if (wanted.has(attempt)) return;
-    wanted.set(attempt, state.mono);
+    wantSpeculative(state, attempt);
     return lookAgain(ALONE_MS);
   }
   const lookMs = Math.min(Math.max(speculate.minMs / 4, LOOK_MS.min), LOOK_MS.max);

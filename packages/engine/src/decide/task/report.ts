@@ -29,6 +29,7 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   if (attempt !== NO_ATTEMPT && attempts.attemptNo[attempt] === claim.attemptNo) {
     // In a run that was cancelled, or closed by a failure, something else may be recorded, and the worker is told so (I21, I42).
     const isKept = recordedAs(recorder.state, slot, command.outcome) === command.outcome;
+    measure(recorder, command);
     endAttempt(recorder, attempt, command);
     return isKept ? RECORDED : stale(claim);
   }
@@ -43,6 +44,22 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   // A number may have gone to a speculative attempt since; the fence alone names this one.
   const isSame = endedNo === claim.attemptNo || recorder.state.runs.versionOf(tasks.run[slot]!).speculates;
   return isSame && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
+}
+
+/** For people: nothing is decided by it. */
+function measure(recorder: Recorder, { claim: { runId, taskNo, attemptNo, fence }, used = null }: ReportAttempt): void {
+  if (used === null) return;
+  const { cpuMs, peakBytes } = used;
+  recorder.record({
+    kind: 'AttemptMeasured',
+    runId,
+    taskNo,
+    attemptNo,
+    fence,
+    cpuMs,
+    peakBytes,
+    at: recorder.state.now,
+  });
 }
 
 /** The worker never began: back to ready under a new token, at no cost (I26). */

@@ -20,12 +20,15 @@ import { passRetry, wakeBudget } from '../breaker/pass.ts';
 import { wakeBreaker } from '../breaker/wake.ts';
 import { checkExpectations } from '../expect/expect.ts';
 import { endLease } from '../lease/end-lease.ts';
+import { wakeLimits } from '../limit/give-slots.ts';
+import { freeRates } from '../limit/use-rate.ts';
 import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
 import { linkPasts, pastDue } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
 import { checkRequirements } from '../requires/check-requires.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
+import { waitsForLoad } from '../schedule/if-running.ts';
 import { removeIfOver } from '../schedule/over.ts';
 import { isMoveDue, nextWalkAt, parkDecided } from '../schedule/park.ts';
 import { releaseHeld } from '../trigger/release-held.ts';
@@ -47,6 +50,8 @@ export function tick(recorder: Recorder): void {
   linkPasts(recorder);
   checkRequirements(recorder);
   tellAssets(recorder);
+  wakeLimits(recorder);
+  freeRates(recorder);
   checkExpectations(recorder);
 }
 
@@ -58,9 +63,11 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
   const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
-  const waits = soonest(soonest(pastDue(state), state.requires.next()), state.untold.next());
+  const told = soonest(state.untold.next(), state.limits.next());
+  const waits = soonest(soonest(pastDue(state), state.requires.next()), told);
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
-  const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), nextExpectedAt(state));
+  const rates = soonest(state.rates.next(), nextExpectedAt(state));
+  const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), rates);
   return { mono, wall };
 }
 
@@ -89,19 +96,26 @@ export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly Sched
 
 /**
  * How many changes of a step are for windows. The rest is for work that is there already: a step that windows could fill would start
- * no task while a hundred thousand of them are due, and be long.
+ * no task while a hundred thousand of them are due, and be long. The first steps of a burst have fewer windows: their code is cold, and
+ * each takes several times as long as later ones.
  */
-function windowShare({ settings }: State): number {
-  return Math.ceil(settings.changesPerStep * WINDOW_SHARE);
+function windowShare({ settings, windowsInRow }: State): number {
+  const most = Math.ceil(settings.changesPerStep * WINDOW_SHARE);
+  return Math.min(most, FIRST_SHARE + Math.ceil(windowsInRow * SHARE_GROWTH));
 }
 
 const WINDOW_SHARE = 0.25;
+/** The share of the first step, in changes: a window that becomes a run is two. */
+const FIRST_SHARE = 64;
+/** By how much the share grows with each change that was made for windows since. */
+const SHARE_GROWTH = 0.5;
 /** So many schedules may wait for a moment without due windows; beyond, their due times are stored all the same (I73). */
 const MOST_TO_PARK = 200_000;
 
 function openWindows(recorder: Recorder): void {
   const { state } = recorder;
-  const full = recorder.changes.length + windowShare(state);
+  const before = recorder.changes.length;
+  const full = before + windowShare(state);
   const hasRoom = () => recorder.changes.length < full && !recorder.isFull();
   // No timer of a run is to blame for what a schedule does.
   state.currentRun = null;
@@ -112,7 +126,7 @@ function openWindows(recorder: Recorder): void {
     // Its dag comes with the needs of the next tick: one that became due since the needs were asked waits for that.
     if (isWatched && state.dags.get(schedule.dagId) === undefined) break;
     state.windows.pop();
-    if (!isWatched) continue;
+    if (!isWatched || waitsForLoad(state, schedule)) continue;
     state.currentSchedule = schedule;
     if (!decideDueWindows(recorder, schedule, hasRoom)) {
       // The step is full: it goes on with the window that is next.
@@ -120,9 +134,10 @@ function openWindows(recorder: Recorder): void {
       break;
     }
     removeIfOver(recorder, schedule);
-    if (state.schedules.get(schedule.id) === schedule) state.schedules.toPark.add(schedule);
+    if (schedule.isKept) state.schedules.toPark.add(schedule);
   }
   state.currentSchedule = null;
+  state.windowsInRow = isWindowDue(state) ? state.windowsInRow + recorder.changes.length - before : 0;
   if (!isWindowDue(state) || state.schedules.toPark.size > MOST_TO_PARK) parkDecided(recorder);
 }
 

@@ -138,6 +138,24 @@ const claimAsserted = defineChange('ClaimAsserted', {
   event: notTold,
 });
 
+/** What an attempt used, in the commit of its end and before it. Nothing is decided by it: it is for people. */
+const attemptMeasured = defineChange('AttemptMeasured', {
+  no: 100,
+  since: 8,
+  fields: {
+    ...claimFields,
+    /** Time of the processor; null when it was not measured. */
+    cpuMs: f.nullable(f.uint()),
+    /** The most memory that it had at a time; null when it was not measured. */
+    peakBytes: f.nullable(f.uint()),
+    at: f.instant,
+  },
+  rows(change, rows: AttemptRows) {
+    rows.measured.push(change);
+  },
+  event: notTold,
+});
+
 /** What became of one task in a batch. The last of the three decides how its row looks. */
 export interface TaskFold {
   readonly runId: RunId;
@@ -180,6 +198,7 @@ export interface AttemptRows {
   runOf(runId: RunId): RunTasksFold;
   /** Those that another attempt follows, or goes on beside. */
   readonly supersededAttempts: AttemptRow[];
+  readonly measured: AttemptMeasured[];
   readonly payloads: PayloadRow[];
   /** Outputs of tasks that may have had one before. */
   readonly replaced: ReplacedPayload[];
@@ -210,6 +229,20 @@ export interface ClaimReturned extends ChangeOf<typeof claimReturned> {}
 export interface AttemptEnded extends ChangeOf<typeof attemptEnded> {}
 export interface CheckpointSaved extends ChangeOf<typeof checkpointSaved> {}
 export interface ClaimAsserted extends ChangeOf<typeof claimAsserted> {}
-export type AttemptChange = AttemptClaimed | ClaimReturned | AttemptEnded | CheckpointSaved | ClaimAsserted;
+export interface AttemptMeasured extends ChangeOf<typeof attemptMeasured> {}
+export type AttemptChange =
+  | AttemptClaimed
+  | ClaimReturned
+  | AttemptEnded
+  | CheckpointSaved
+  | ClaimAsserted
+  | AttemptMeasured;
 
-export const attemptChanges = [attemptClaimed, claimReturned, attemptEnded, checkpointSaved, claimAsserted] as const;
+export const attemptChanges = [
+  attemptClaimed,
+  claimReturned,
+  attemptEnded,
+  checkpointSaved,
+  claimAsserted,
+  attemptMeasured,
+] as const;

@@ -12,11 +12,14 @@ import type { ChangeEvent, ChangeGroup, ShowInstant } from './define.ts';
 import { type ExpectChange, expectChanges, expectTables } from './expect.ts';
 import type { Fields } from './fields.ts';
 import { type HeldChange, heldChanges, heldTables } from './held.ts';
+import { type LimitChange, limitChanges, limitTables } from './limit.ts';
 import { type ManualChange, manualChanges } from './manual.ts';
 import { type MapChange, mapChanges } from './map.ts';
 import { type PastChange, pastChanges } from './past.ts';
+import { type RateChange, rateChanges, rateTables } from './rate.ts';
 import type { FoldedRows } from './rows.ts';
 import { type RunChange, runChanges } from './run.ts';
+import { type RunKeyChange, runKeyChanges, runKeyTables } from './run-key.ts';
 import { type ScheduleChange, scheduleChanges, scheduleTables } from './schedule.ts';
 import { type ShardChange, shardChanges, shardTables } from './shard.ts';
 import { type SpeculativeChange, speculativeChanges } from './speculative.ts';
@@ -30,11 +33,14 @@ export type * from './dead-letter.ts';
 export type * from './deadline.ts';
 export type * from './expect.ts';
 export type * from './held.ts';
+export type * from './limit.ts';
 export type * from './manual.ts';
 export type * from './map.ts';
 export type * from './past.ts';
 export type * from './payload.ts';
+export type * from './rate.ts';
 export type * from './run.ts';
+export type * from './run-key.ts';
 export type * from './schedule.ts';
 export type * from './shard.ts';
 export type * from './speculative.ts';
@@ -55,7 +61,10 @@ export type Change =
   | ShardChange
   | BackfillChange
   | AssetChange
-  | ExpectChange;
+  | ExpectChange
+  | RateChange
+  | LimitChange
+  | RunKeyChange;
 
 /** A description, whatever its kind. */
 export interface AnyChangeKind {
@@ -87,6 +96,9 @@ const DESCRIBED = [
   ...backfillChanges,
   ...assetChanges,
   ...expectChanges,
+  ...limitChanges,
+  ...runKeyChanges,
+  ...rateChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];
@@ -113,4 +125,7 @@ export const TABLES = {
   ...scheduleTables,
   ...assetTables,
   ...expectTables,
+  ...limitTables,
+  ...runKeyTables,
+  ...rateTables,
 } as const;

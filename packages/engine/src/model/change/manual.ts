@@ -100,6 +100,25 @@ const pauseSet = defineChange('PauseSet', {
   },
 });
 
+/** Somebody wants the run to go before others, or after them: its tasks that wait move to other lanes (I49). What runs goes on. */
+const prioritySet = defineChange('PrioritySet', {
+  no: 200,
+  since: 10,
+  group: 'manual',
+  rowKey: runKey,
+  fields: {
+    runId: f.run,
+    priority: f.word(WORDS.priorities),
+    before: f.word(WORDS.priorities),
+    actor: f.text<Actor>(),
+    at: f.instant,
+  },
+  rows(change, rows: ManualRows) {
+    rows.priorities.push(change);
+  },
+  event: ({ priority, before, actor }) => ({ kind: 'run.priority_set', details: { priority, before, actor } }),
+});
+
 /** A run that had ended continues, because one of its tasks is tried again (I32, I33). */
 const runReopened = defineChange('RunReopened', {
   no: 18,
@@ -145,14 +164,16 @@ export interface ManualRows {
   readonly cleared: TaskCleared[];
   readonly marked: TaskMarked[];
   readonly pauses: PauseSet[];
+  readonly priorities: PrioritySet[];
   readonly replaced: ReplacedPayload[];
 }
 
 export interface TaskCleared extends ChangeOf<typeof taskCleared> {}
 export interface TaskMarked extends ChangeOf<typeof taskMarked> {}
 export interface PauseSet extends ChangeOf<typeof pauseSet> {}
+export interface PrioritySet extends ChangeOf<typeof prioritySet> {}
 export interface RunReopened extends ChangeOf<typeof runReopened> {}
 export interface RunForced extends ChangeOf<typeof runForced> {}
-export type ManualChange = TaskCleared | TaskMarked | PauseSet | RunReopened | RunForced;
+export type ManualChange = TaskCleared | TaskMarked | PauseSet | PrioritySet | RunReopened | RunForced;
 
-export const manualChanges = [taskCleared, taskMarked, pauseSet, runReopened, runForced] as const;
+export const manualChanges = [taskCleared, taskMarked, pauseSet, prioritySet, runReopened, runForced] as const;

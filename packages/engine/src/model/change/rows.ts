@@ -8,11 +8,11 @@
 import type { DagId, RunId, ScheduleId } from '../ids.ts';
 import { FoldedTables } from '../table/fold-tables.ts';
 import type { AddedFold, AddedRows } from './added.ts';
-import type { AttemptEnded, AttemptRow, AttemptRows, CheckpointSaved } from './attempt.ts';
+import type { AttemptEnded, AttemptMeasured, AttemptRow, AttemptRows, CheckpointSaved } from './attempt.ts';
 import type { DagDeployed, DagFold, DagRows } from './dag.ts';
 import type { DeadLetterClosed, DeadLetterRows, DeadLetterWritten } from './dead-letter.ts';
 import type { DeadlineRows, TaskNote } from './deadline.ts';
-import type { ManualRows, PauseSet, RunForced, RunReopened, TaskCleared, TaskMarked } from './manual.ts';
+import type { ManualRows, PauseSet, PrioritySet, RunForced, RunReopened, TaskCleared, TaskMarked } from './manual.ts';
 import type { MapFold, MapRows } from './map.ts';
 import type { PastRows, RunYielded } from './past.ts';
 import type { PayloadRow, ReplacedPayload } from './payload.ts';
@@ -45,6 +45,7 @@ export class FoldedRows implements AllRows {
   readonly skippedWindows: WindowSkipped[] = [];
   readonly runs = new Map<RunId, RunFold>();
   readonly supersededAttempts: AttemptRow[] = [];
+  readonly measured: AttemptMeasured[] = [];
   readonly takenOver: SpeculativeTookOver[] = [];
   readonly payloads: PayloadRow[] = [];
   readonly replaced: ReplacedPayload[] = [];
@@ -60,6 +61,7 @@ export class FoldedRows implements AllRows {
   readonly backfillRuns: RunCreated[] = [];
   readonly marked: TaskMarked[] = [];
   readonly pauses: PauseSet[] = [];
+  readonly priorities: PrioritySet[] = [];
   readonly checkpoints = new Map<string, CheckpointSaved>();
   readonly maps = new Map<string, MapFold>();
   readonly added = new Map<RunId, AddedFold>();

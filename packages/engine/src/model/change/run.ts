@@ -46,6 +46,8 @@ const runCreated = defineChange('RunCreated', {
     requires: f.since(6, f.optional(f.json<RequiresNote>())),
     /** The assets that it was created by. */
     assets: f.since(7, f.optional(f.json<readonly AssetSource[]>())),
+    /** Its key, where the dag limits its runs by key. */
+    key: f.since(9, f.optional(f.text())),
   },
   rows(change, rows: RunRows) {
     const { runId, params } = change;

@@ -11,6 +11,14 @@ export interface ClaimRef {
   readonly fence: Fence;
 }
 
+/** What an attempt has used, as far as its worker could measure it. */
+export interface Usage {
+  /** Time of the processor. */
+  readonly cpuMs: number | null;
+  /** The most memory that it had at a time. */
+  readonly peakBytes: number | null;
+}
+
 export interface ReportAttempt {
   readonly kind: 'ReportAttempt';
   readonly claim: ClaimRef;
@@ -27,6 +35,8 @@ export interface ReportAttempt {
   readonly retryAfterMs?: number | null;
   /** What the next attempt would need, as far as this one could tell. */
   readonly memoryBytes?: number | null;
+  /** Null: not measured. */
+  readonly used?: Usage | null;
 }
 
 /** Keep this for the next attempt of the task. Sent again it is the same: `no` grows with each new one of an attempt (I22). */

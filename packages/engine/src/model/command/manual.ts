@@ -1,4 +1,5 @@
 /** Manual actions on tasks of a run, dead letters and breakers. */
+import type { Priority } from '../dag/spec.ts';
 import type { DeadLetterRef } from '../dead-letter.ts';
 import type { Actor, DagId, RunId, ShardNo, TaskNo, TenantId } from '../ids.ts';
 import type { Fingerprint } from '../task/fingerprint.ts';
@@ -51,6 +52,15 @@ export interface SetPaused {
   /** Null: the whole run. */
   readonly taskNo: TaskNo | null;
   readonly paused: boolean;
+  readonly actor: Actor;
+}
+
+/** The run goes before others from here on, or after them. */
+export interface SetPriority {
+  readonly kind: 'SetPriority';
+  readonly tenantId: TenantId;
+  readonly runId: RunId;
+  readonly priority: Priority;
   readonly actor: Actor;
 }
 

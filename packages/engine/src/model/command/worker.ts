@@ -15,7 +15,23 @@ export interface SetTenants {
     readonly weight: number;
     /** Nothing of it begins. */
     readonly isSuspended: boolean;
+    /** Suspended, and its schedules create no runs. */
+    readonly isDeleted?: boolean;
   }[];
+}
+
+/** Something that starts nothing until it is thawed. */
+export interface Frozen {
+  readonly tenantId: TenantId;
+  readonly kind: 'cluster' | 'tenant' | 'queue' | 'dag' | 'worker';
+  /** Empty for the cluster and for a tenant. */
+  readonly name: string;
+}
+
+/** All that is frozen now. */
+export interface SetFrozen {
+  readonly kind: 'SetFrozen';
+  readonly frozen: readonly Frozen[];
 }
 
 /** A gateway lends slots of a worker, for one decision, or until recalled when it has no better use for them (D6). */

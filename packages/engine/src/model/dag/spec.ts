@@ -1,6 +1,7 @@
 /** A dag as the engine sees it: tasks and edges by number. Of user code it has only the name of a handler. */
 import type { ExpectSpec } from '../expect.ts';
 import type { QueueName } from '../ids.ts';
+import type { PoolSpec } from '../limit.ts';
 import type { NamedSchedule, ScheduleSpec } from '../schedule/schedule-spec.ts';
 import type { FailureClass } from '../task/outcome.ts';
 import type { TriggerRule } from '../task/trigger.ts';
@@ -125,6 +126,12 @@ export interface TaskSpec {
   /** What one attempt may have of memory. */
   readonly memoryBytes?: number;
   readonly onResource?: MemoryGrowth;
+  /** How many of its attempts may run at a time, over all runs of the dag. */
+  readonly maxActive?: number;
+  /** How many of its attempts may start per time, over all runs of the dag. */
+  readonly rate?: RateSpec;
+  /** Slots of a pool that it takes while it runs. */
+  readonly pool?: PoolSpec;
   /** How long it may be ready without a claim. */
   readonly queueTimeoutMs?: number;
   /** How long one attempt may go without progress. */
@@ -194,11 +201,37 @@ export interface Condition {
 export const FAILURE_POLICIES = ['continue', 'fail_fast', 'skip_failed'] as const;
 export type FailurePolicy = (typeof FAILURE_POLICIES)[number];
 
+/** What a new run does when its key has as many runs as it may. */
+export const ON_FULL = ['queue', 'cancel_running', 'skip', 'cancel_new'] as const;
+export type OnFull = (typeof ON_FULL)[number];
+
+/** So many attempts may start in any time of this length. */
+export interface RateSpec {
+  readonly limit: number;
+  readonly perMs: number;
+}
+
+/** How many runs with the same key may be active. */
+export interface ConcurrencySpec {
+  /** The key as it was written: for people. */
+  readonly text: string;
+  /** What it is made of, in order: texts, and values of the params. */
+  readonly key: readonly (string | Path)[];
+  readonly limit: number;
+  readonly onFull: OnFull;
+}
+
 export interface DagSpec {
   readonly tasks: readonly TaskSpec[];
   readonly priority: Priority;
   readonly maxActiveRuns: number | null;
   readonly maxActiveTasks: number | null;
+  /** How many tasks of one run may run at a time. */
+  readonly maxActiveTasksPerRun?: number;
+  /** How many attempts of its tasks may start per time. */
+  readonly rate?: RateSpec;
+  /** A limit of active runs for each key; see `decide/run/run-key.ts`. */
+  readonly concurrency?: ConcurrencySpec;
   readonly schedule: ScheduleSpec | null;
   /** In place of `schedule`, where there are several. */
   readonly schedules?: readonly NamedSchedule[];

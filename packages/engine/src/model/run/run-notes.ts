@@ -18,6 +18,8 @@ export interface RunNotes {
   readonly until?: string;
   /** The backfill that made it. */
   readonly backfill?: BackfillUid;
+  /** Its key, where the dag limits its runs by key; see `model/run/run-key.ts`. */
+  readonly key?: string;
   /** While it waits until they are met; see `decide/requires/`. */
   readonly requires?: RequiresNote;
   /** Dags of requirements that were not met in time. */
@@ -45,9 +47,9 @@ export function readRunNotes(notes: string | RunNotes | null | undefined): RunNo
 
 /** The run is open again: its deadlines start again, the past is looked at again, and the counts of hooks continue. */
 export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
-  const { slowTimes, reopens = 0, until, backfill, assets } = notes;
+  const { slowTimes, reopens = 0, until, backfill, assets, key } = notes;
   const counts = closing !== null && closing.repeatingOf(null).length > 0;
-  const begun = begunWith({ until, backfill, assets });
+  const begun = begunWith({ until, backfill, assets, key });
   if (!counts && Object.keys(begun).length === 0) return {};
   const kept: RunNotes = {
     ...(counts && slowTimes !== undefined ? { slowTimes } : {}),
@@ -62,11 +64,14 @@ export function notesCreated({
   until,
   backfill,
   assets,
+  key,
   requires,
-}: Pick<RunNotes, 'until' | 'backfill' | 'assets' | 'requires'>): { notes?: string } {
-  if (until === undefined && backfill === undefined && assets === undefined && requires === undefined) return {};
+}: Pick<RunNotes, 'until' | 'backfill' | 'assets' | 'key' | 'requires'>): { notes?: string } {
+  if (until === undefined && backfill === undefined && assets === undefined && key === undefined) {
+    if (requires === undefined) return {};
+  }
   const notes: RunNotes = {
-    ...begunWith({ until, backfill, assets }),
+    ...begunWith({ until, backfill, assets, key }),
     ...(requires === undefined ? {} : { requires }),
   };
   return { notes: JSON.stringify(notes) };
@@ -76,14 +81,21 @@ interface BegunWith {
   readonly until: string | undefined;
   readonly backfill: BackfillUid | undefined;
   readonly assets: readonly AssetSource[] | undefined;
+  readonly key: string | undefined;
 }
 
 /** These never change. */
-function begunWith({ until, backfill, assets }: BegunWith): Pick<RunNotes, 'until' | 'backfill' | 'assets'> {
+function begunWith({
+  until,
+  backfill,
+  assets,
+  key,
+}: BegunWith): Pick<RunNotes, 'until' | 'backfill' | 'assets' | 'key'> {
   return {
     ...(until === undefined ? {} : { until }),
     ...(backfill === undefined ? {} : { backfill }),
     ...(assets === undefined ? {} : { assets }),
+    ...(key === undefined ? {} : { key }),
   };
 }
 

@@ -53,12 +53,30 @@ function emptySet(star: boolean): FieldSet {
   };
 }
 
+// A field has few usual texts, such as `*` and `30`. Their sets are kept. Where an `H` falls depends on the schedule.
+const KEPT_TEXTS = 256;
+const LONGEST_KEPT = 8;
+const keptSets = new Map<FieldSpec, Map<string, FieldSet>>();
+
+/** Nobody may alter the set: others have it too. */
 export function parseField(
   spec: FieldSpec,
   text: string,
   at: number,
   seed: string | undefined,
-): FieldSet | CronProblem {
+): Readonly<FieldSet> | CronProblem {
+  let kept = keptSets.get(spec);
+  if (kept === undefined) keptSets.set(spec, (kept = new Map()));
+  const known = kept.get(text);
+  if (known !== undefined) return known;
+  const set = readField(spec, text, at, seed);
+  if (!isProblem(set) && kept.size < KEPT_TEXTS && text.length <= LONGEST_KEPT && !text.includes('H')) {
+    kept.set(text, set);
+  }
+  return set;
+}
+
+function readField(spec: FieldSpec, text: string, at: number, seed: string | undefined): FieldSet | CronProblem {
   const set = emptySet(text.startsWith('*') || text === '?');
   let itemAt = at;
   for (const item of text.split(',')) {

@@ -90,7 +90,7 @@ function parseWords(words: readonly Word[], spreadSeed: string | undefined): Par
 
   const timed = words.length === 5 ? [{ text: '0', at: first.at }, ...words] : [...words];
   if (timed.length === 6) timed.push({ text: '*', at: first.at });
-  const sets: FieldSet[] = [];
+  const sets: Readonly<FieldSet>[] = [];
   for (const [index, spec] of fieldSpecs.entries()) {
     const word = timed[index] ?? first;
     const set = parseField(spec, word.text, word.at, spreadSeed);
@@ -176,7 +176,8 @@ function wrongCount(words: readonly Word[]): CronProblem {
   return problem(whole, at, message, 'Write minute, hour, day of month, month and day of week; * stands for any.');
 }
 
-type FieldSets = readonly [FieldSet, FieldSet, FieldSet, FieldSet, FieldSet, FieldSet, FieldSet];
+type Field = Readonly<FieldSet>;
+type FieldSets = readonly [Field, Field, Field, Field, Field, Field, Field];
 
 function assemble([seconds, minutes, hours, days, months, weekdays, years]: FieldSets): Cron {
   return Object.freeze({

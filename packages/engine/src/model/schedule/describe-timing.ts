@@ -21,7 +21,7 @@ export function showPoint(point: TimePoint): string {
 }
 
 /** In the longest unit that divides it. */
-function span(ms: number): string {
+export function span(ms: number): string {
   const [unit, size] = UNITS.find(([, each]) => ms > 0 && ms % each === 0) ?? ['ms', 1];
   return `${ms / size}${unit}`;
 }

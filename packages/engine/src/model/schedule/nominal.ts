@@ -5,6 +5,7 @@
 import { openFrom } from './calendar.ts';
 import { DAY_MS } from './civil.ts';
 import type { Cron } from './cron-type.ts';
+import { nextLately } from './found-lately.ts';
 import { instantOf, instantsOf, WALL_REACH_MS } from './points.ts';
 import type { Rule, Timetable } from './timetable.ts';
 import { nextWindow } from './zone.ts';
@@ -61,8 +62,10 @@ function nextByRule({ rule, changes }: Timetable, after: number, zones: ZoneRead
 function nextOfCron(cron: Cron, changes: Timetable['changes'], after: number, zones: ZoneReader): number | null {
   for (let days = FIRST_SPAN_DAYS; ; days *= 4) {
     const zone = zones(after, after + Math.min(days, LAST_SPAN_DAYS) * DAY_MS);
+    const known = nextLately.find(cron, zone, after, changes);
+    if (known !== null) return known;
     const next = nextWindow(cron, zone, after, changes);
-    if (next.kind === 'fires') return next.atMs;
+    if (next.kind === 'fires') return nextLately.keep(cron, zone, after, changes, next.atMs);
     if (next.kind === 'never' || days >= LAST_SPAN_DAYS) return null;
   }
 }

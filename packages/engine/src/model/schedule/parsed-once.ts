@@ -14,11 +14,7 @@ export function parsedOnce(expression: string, parse: () => ParsedCron): ParsedC
   if (before !== undefined) return before;
   const parsed = parse();
   if (!parsed.ok) return parsed;
-  if (known.size >= KEPT)
-    for (const oldest of known.keys()) {
-      known.delete(oldest);
-      break;
-    }
+  if (known.size >= KEPT) known.clear();
   known.set(expression, parsed);
   return parsed;
 }

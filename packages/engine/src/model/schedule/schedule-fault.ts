@@ -12,11 +12,16 @@ export type { ScheduleFault } from './fault.ts';
 
 /**
  * Null when it can be used. `now` is the instant from which on it must fire at least once; one that is over, by its `end` or
- * because all its times have passed, can be used and does nothing: a dag with it can be deployed again.
+ * because all its times have passed, can be used and does nothing: a dag with it can be deployed again. What an `H` in the expression is
+ * spread by (`seed`) alters when it fires, not whether it does.
  */
-export function scheduleFault(spec: TimetableSpec, now: Instant, zoneData: ZoneSource): ScheduleFault | null {
-  // What an `H` in the expression is spread by alters when it fires, not whether it does.
-  const compiled = compileTimetable(spec, '');
+export function scheduleFault(
+  spec: TimetableSpec,
+  now: Instant,
+  zoneData: ZoneSource,
+  seed = '',
+): ScheduleFault | null {
+  const compiled = compileTimetable(spec, seed);
   if (!compiled.ok) return compiled.fault;
   const { timetable } = compiled;
   if (zoneOrNull(zoneData, timetable.zone, now, now) === null) {

@@ -331,7 +331,7 @@ describe('faults', () => {
       'names the time zone Europe/Berlin',
     ],
     [{ cron: '@daily', phaseMs: 1 }, 'phase', 'phase belongs to every, which is missing.'],
-    [{ everyMs: 999 }, 'every', 'The interval is 999 ms.'],
+    [{ everyMs: 999 }, 'every', 'The interval is 999ms.'],
     [{ everyMs: 60_000, phaseMs: 60_000 }, 'phase', 'is not shorter than the interval'],
     [{ everyMs: 60_000, jitterMs: 60_000 }, 'jitter', 'is not shorter than the interval'],
     [{ at: [] }, 'at', 'The schedule has 0 times.'],

@@ -1,7 +1,9 @@
 /** A schedule made ready to be asked when it fires. */
 import { type Calendar, compileCalendar } from './calendar.ts';
+import { CompiledLately } from './compiled-once.ts';
 import { parseCron } from './cron.ts';
 import type { Cron } from './cron-type.ts';
+import { span } from './describe-timing.ts';
 import { type FaultOf, fault, isFault } from './fault.ts';
 import { parseLocalTime } from './local-time.ts';
 import type { TimePoint, TimetableSpec } from './schedule-spec.ts';
@@ -43,8 +45,14 @@ const LIMIT_LIMIT = 1_000_000_000;
 /** 1970 to 2199, the years that expressions know. */
 const LAST_INSTANT = 7_258_118_400_000;
 
+const lately = new CompiledLately<CompiledTimetable>();
+
 /** `seed` names the schedule: it decides where an `H` falls and how jitter is drawn. Needs no zone data. */
 export function compileTimetable(spec: TimetableSpec, seed: string): CompiledTimetable {
+  return lately.once(spec, seed, () => compile(spec, seed));
+}
+
+function compile(spec: TimetableSpec, seed: string): CompiledTimetable {
   const ruled = compileRule(spec, seed);
   if (isFault(ruled)) return ruled;
   const { rule, zone } = ruled;
@@ -113,10 +121,10 @@ function compileCrons(
 
 function compileEvery(everyMs: number, { anchor, phaseMs = 0 }: TimetableSpec): Rule | FaultOf {
   if (!isWhole(everyMs, EVERY_MIN_MS, EVERY_LIMIT_MS)) {
-    return fault('every', `The interval is ${everyMs} ms.`, 'Give 1s to 3660d, such as 15m.');
+    return fault('every', `The interval is ${span(everyMs)}.`, 'Give 1s to 3660d, such as 15m.');
   }
   if (!isWhole(phaseMs, 0, EVERY_LIMIT_MS) || phaseMs >= everyMs) {
-    const message = `The phase of ${phaseMs} ms is not shorter than the interval of ${everyMs} ms.`;
+    const message = `The phase of ${span(phaseMs)} is not shorter than the interval of ${span(everyMs)}.`;
     return fault('phase', message, 'Give a phase that is shorter than every.');
   }
   const point = compilePoint('anchor', anchor);
@@ -154,10 +162,10 @@ function limitFault({ limit, jitterMs, everyMs }: TimetableSpec): FaultOf | null
   }
   if (jitterMs === undefined) return null;
   if (!isWhole(jitterMs, 0, JITTER_LIMIT_MS)) {
-    return fault('jitter', `The jitter is ${jitterMs} ms.`, 'Give 0s to 1d, such as 5m.');
+    return fault('jitter', `The jitter is ${span(jitterMs)}.`, 'Give 0s to 1d, such as 5m.');
   }
   if (everyMs === undefined || jitterMs < everyMs) return null;
-  const message = `The jitter of ${jitterMs} ms is not shorter than the interval of ${everyMs} ms.`;
+  const message = `The jitter of ${span(jitterMs)} is not shorter than the interval of ${span(everyMs)}.`;
   return fault('jitter', message, 'Give a jitter that is shorter than every.');
 }
 

@@ -1,6 +1,8 @@
 /** The windows of a schedule. Used by the engine, by servers that show them, and by tests of dags. */
 import type { Instant } from '../ids.ts';
 import { DAY_MS } from './civil.ts';
+import type { Cron } from './cron-type.ts';
+import { previousLately } from './found-lately.ts';
 import { nextNominal, startOf } from './nominal.ts';
 import { hashOf } from './spread.ts';
 import type { Timetable } from './timetable.ts';
@@ -64,30 +66,48 @@ export function windowsBetween(
  */
 export function previousWindow(timetable: Timetable, before: Instant, zoneData: ZoneSource): Instant | null {
   return ask(timetable, zoneData, (zones) => {
-    const earliest = Math.max(0, before - BACK_DAYS * DAY_MS, startOf(timetable, zones)) - 1;
-    const next = (after: number) => {
-      const at = nextNominal(timetable, after, zones);
-      return at !== null && at < before ? at : null;
-    };
-    const regular = regularlyBefore(timetable, before, zones, next);
-    if (regular !== null && regular > earliest) return regular as Instant;
-    // All that comes after `high` is too late; something before `before` comes after `low`.
-    let high: number = before;
-    let [spanMs, low] = [1_000, next(Math.max(earliest, before - 1_001))];
-    while (low === null) {
-      high = before - spanMs;
-      if (high <= earliest) return null;
-      spanMs *= 4;
-      low = next(Math.max(earliest, before - spanMs));
-    }
-    for (let later = next(low); later !== null; later = next(low)) {
-      const middle = Math.floor((later + high) / 2);
-      const found = middle > later ? next(middle) : null;
-      if (found === null) high = Math.min(high, Math.max(middle, later));
-      low = found ?? later;
-    }
-    return low as Instant;
+    const cron = onlyCron(timetable);
+    if (cron === null) return searchBefore(timetable, before, zones);
+    const zone = zones(before, before);
+    const known = previousLately.find(cron, zone, before, timetable.changes);
+    if (known !== null) return known as Instant;
+    const found = searchBefore(timetable, before, zones);
+    if (found !== null) previousLately.keep(cron, zone, before, timetable.changes, found);
+    return found;
   });
+}
+
+/** The expression, where nothing else decides when a schedule fires. */
+function onlyCron({ rule, start, end, calendar }: Timetable): Cron | null {
+  if (rule.kind !== 'cron' || rule.crons.length !== 1 || start !== null || end !== null || calendar !== null)
+    return null;
+  return rule.crons[0] ?? null;
+}
+
+function searchBefore(timetable: Timetable, before: Instant, zones: ZoneReader): Instant | null {
+  const earliest = Math.max(0, before - BACK_DAYS * DAY_MS, startOf(timetable, zones)) - 1;
+  const next = (after: number) => {
+    const at = nextNominal(timetable, after, zones);
+    return at !== null && at < before ? at : null;
+  };
+  const regular = regularlyBefore(timetable, before, zones, next);
+  if (regular !== null && regular > earliest) return regular as Instant;
+  // All that comes after `high` is too late; something before `before` comes after `low`.
+  let high: number = before;
+  let [spanMs, low] = [1_000, next(Math.max(earliest, before - 1_001))];
+  while (low === null) {
+    high = before - spanMs;
+    if (high <= earliest) return null;
+    spanMs *= 4;
+    low = next(Math.max(earliest, before - spanMs));
+  }
+  for (let later = next(low); later !== null; later = next(low)) {
+    const middle = Math.floor((later + high) / 2);
+    const found = middle > later ? next(middle) : null;
+    if (found === null) high = Math.min(high, Math.max(middle, later));
+    low = found ?? later;
+  }
+  return low as Instant;
 }
 
 /** Most schedules have as much time before a window as after it: that is worth a look before the search. */

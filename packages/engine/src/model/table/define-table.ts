@@ -40,6 +40,18 @@ export interface TableDescription<
   readonly bringsDag: boolean;
   /** Rows are inserted, and never touched again by a change. */
   readonly isAppendOnly: boolean;
+  /** Follows from the columns: found once, because each write of a row asks for it. */
+  readonly names: TableNames;
+}
+
+export interface TableNames {
+  readonly key: readonly string[];
+  /** Columns that the engine reads, the key first. */
+  readonly read: readonly string[];
+  /** Columns that are stored and read, the key first. */
+  readonly stored: readonly string[];
+  /** Columns in which a `put` with null leaves what was there. */
+  readonly keptIfNull: readonly string[];
 }
 
 export type AnyTable = TableDescription<string, Columns, Columns, Loading, string>;
@@ -71,7 +83,18 @@ export function defineTable<
     isAppendOnly = false,
   }: { readonly key: Key; readonly columns: C; readonly load: Load } & Options<C, Group>,
 ): TableDescription<Name, Key, C, Load, Group> {
-  return { name, key, columns, removedBy, load, isFetched, loaded: loaded ?? null, bringsDag, isAppendOnly };
+  const names = namesIn(key, columns);
+  return { name, key, columns, removedBy, load, isFetched, loaded: loaded ?? null, bringsDag, isAppendOnly, names };
+}
+
+function namesIn(key: Columns, columns: Columns): TableNames {
+  const all = [...Object.keys(key), ...Object.keys(columns)];
+  return {
+    key: Object.keys(key),
+    read: all.filter((name) => columns[name]?.use !== 'shown'),
+    stored: all.filter((name) => (columns[name]?.use ?? 'stored') === 'stored'),
+    keptIfNull: Object.keys(columns).filter((name) => columns[name]!.keepsIfNull),
+  };
 }
 
 /** A row as the engine gets it. */
@@ -111,9 +134,14 @@ export type AnyRow = Readonly<Record<string, unknown>>;
 
 /** The key as a text: equal texts are equal keys. Extra fields of the row do not matter. */
 export function keyText(columns: readonly string[], row: AnyRow): string {
-  return JSON.stringify(columns.map((name) => row[name]));
+  let text = '';
+  for (const name of columns) {
+    const value = row[name];
+    text += `${text === '' ? '[' : ','}${typeof value === 'number' ? value : (JSON.stringify(value) ?? 'null')}`;
+  }
+  return `${text}]`;
 }
 
-export function keyTextOf({ key }: AnyTable, row: AnyRow): string {
-  return keyText(Object.keys(key), row);
+export function keyTextOf({ names }: AnyTable, row: AnyRow): string {
+  return keyText(names.key, row);
 }

@@ -84,7 +84,7 @@ export function readTaskFacts(
   below: { readonly numbers: Iterable<number>; readonly nameOf: (no: number) => string },
   output: string | null,
 ): ReadFacts {
-  const value = parse(output);
+  const value = parseOrNull(output);
   const values = task.facts === undefined ? {} : { values: readPaths(value, task.facts) };
   const stops = task.shortCircuit !== undefined && !isTruthy({ v: value }) ? { stops: true as const } : {};
   if (task.branch !== true) return { ok: true, text: JSON.stringify({ ...values, ...stops }) };
@@ -94,7 +94,7 @@ export function readTaskFacts(
 }
 
 export function readParamFacts(paths: readonly Path[] | undefined, params: string | null): string | null {
-  return paths === undefined ? null : JSON.stringify(readPaths(parse(params), paths));
+  return paths === undefined ? null : JSON.stringify(readPaths(parseOrNull(params), paths));
 }
 
 export function readPaths(root: Json, paths: readonly Path[]): Fact[] {
@@ -106,7 +106,7 @@ export function readPaths(root: Json, paths: readonly Path[]): Fact[] {
   });
 }
 
-function follow(root: Json, path: Path): Json {
+export function follow(root: Json, path: Path): Json {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || Array.isArray(value) !== (typeof step === 'number')) return null;
@@ -145,7 +145,7 @@ function readChoice(
   return [...chosen].sort((a, b) => a - b);
 }
 
-function parse(text: string | null): Json {
+export function parseOrNull(text: string | null): Json {
   if (text === null) return null;
   try {
     return JSON.parse(text) as Json;

@@ -62,6 +62,11 @@ export class AttemptTable {
     if (this.stopping.size > 0) this.stopping.delete(attempt);
   }
 
+  /** All attempts that run, in no particular order. */
+  forEach(visit: (attempt: AttemptSlot) => void): void {
+    for (let attempt = 0 as AttemptSlot; attempt < this.used; attempt++) if (this.task[attempt]! >= 0) visit(attempt);
+  }
+
   private extend(): AttemptSlot {
     const attempt = this.used;
     this.used += 1;

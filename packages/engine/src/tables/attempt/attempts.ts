@@ -1,7 +1,8 @@
 /** Adds and removes the rows of attempts, and keeps the counts that limits look at (I45). */
 import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
-import { updateLanes } from '../queue/enqueue.ts';
+import { countSlots, updateLanes } from '../queue/enqueue.ts';
 import { BACKFILL } from '../run/run-table.ts';
+import { forgetWanted } from '../speculative/wanted.ts';
 import type { State } from '../state.ts';
 import type { Worker } from '../worker/worker-table.ts';
 import { NO_ATTEMPT, NO_WORKER } from './attempt-table.ts';
@@ -38,7 +39,7 @@ export function removeAttempt(state: State, attempt: AttemptSlot): void {
     attempts.nextOfTask[other] = NO_ATTEMPT;
     speculation.count(tasks.run[slot]!, -1);
   }
-  if (speculation.wanted.size > 0) speculation.wanted.delete(attempt);
+  if (speculation.wanted.size > 0) forgetWanted(state, attempt);
   if (attempts.flows.size > 0) endUse(state, attempt);
   attempts.release(attempt);
 }
@@ -61,9 +62,10 @@ export function giveToWorker(state: State, attempt: AttemptSlot, worker: Worker)
   const run = tasks.run[attempts.task[attempt]!]!;
   runs.running[run]! += 1;
   if (runs.has(run, BACKFILL)) state.backfillAttempts += 1;
-  const { dag } = runs.versionOf(run);
+  const { dag, hasOwnLimits } = runs.versionOf(run);
   dag.runningTasks += 1;
   if (!dag.hasRoomForTask()) updateLanes(dag);
+  if (hasOwnLimits || state.limits.isUsed) countSlots(state, attempts.task[attempt]!, 1);
 }
 
 function takeFromWorker(state: State, attempt: AttemptSlot): void {
@@ -79,8 +81,9 @@ function takeFromWorker(state: State, attempt: AttemptSlot): void {
   runs.running[run]! -= 1;
   if (runs.has(run, BACKFILL)) state.backfillAttempts -= 1;
   if (runs.running[run] === 0) state.agenda.runs.add(run);
-  const { dag } = runs.versionOf(run);
+  const { dag, hasOwnLimits } = runs.versionOf(run);
   const wasFull = !dag.hasRoomForTask();
   dag.runningTasks -= 1;
   if (wasFull) updateLanes(dag);
+  if (hasOwnLimits || state.limits.isUsed) countSlots(state, attempts.task[attempt]!, -1);
 }

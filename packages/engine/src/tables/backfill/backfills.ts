@@ -2,6 +2,7 @@
 import { isLiveBackfill } from '../../model/backfill.ts';
 import type { BackfillUid, Instant, RunRow } from '../../model/ids.ts';
 import { previousWindow, windowAfter } from '../../model/schedule/window-after.ts';
+import { keyOfNew, mayHaveKey } from '../run/may-have-key.ts';
 import type { State } from '../state.ts';
 import type { Backfill } from './backfill.ts';
 
@@ -25,13 +26,18 @@ export function nextWindows({ settings }: State, backfill: Backfill, most: numbe
 }
 
 /**
- * Whether it may create a run now. A run that would have to wait for its dag is not created: those that wait go in the order of
- * their creation, and a live window would wait behind a backfill.
+ * Whether it may create a run now. A run that would have to wait for its dag, or for its key, is not created: those that wait go in the
+ * order of their creation, and a live window would wait behind a backfill.
  */
-export function mayMove({ dags }: State, { state, isDone, liveRuns, spec, dagId }: Backfill): boolean {
-  if (state !== 'running' || isDone || liveRuns >= spec.maxActive) return false;
+export function mayMove(all: State, { state, isDone, liveRuns, spec, dagId, tenantId }: Backfill): boolean {
+  const { dags, tenants, partial } = all;
+  if (state !== 'running' || isDone || liveRuns >= spec.maxActive || tenants.isDeleted(tenantId)) return false;
+  // Some of its runs may wait, and are not in memory yet.
+  if (partial.has(dagId)) return false;
   const dag = dags.get(dagId);
-  return dag === undefined || (dag.hasRoomForRun() && dag.waitingRuns.size === 0);
+  if (dag === undefined) return true;
+  if (!dag.hasRoomForRun() || dag.waitingRuns.size > 0) return false;
+  return mayHaveKey(all, dag, keyOfNew(dag.current, dag.paramsOfWindow(spec.schedule)));
 }
 
 /** One of its runs has begun (1) or ended (-1). */

@@ -28,13 +28,14 @@ export class DagTable {
   }
 
   /** Forgets idle dags beyond the bound, those that came first. Only what is settled in the database may be forgotten. */
-  trim(mayForget: (dag: Dag) => boolean): void {
+  trim(mayForget: (dag: Dag) => boolean, forget: (dag: Dag) => void): void {
     let excess = this.byId.size - IDLE_DAGS_KEPT;
     if (excess <= 0) return;
     for (const dag of this.byId.values()) {
       if (excess <= 0) return;
       if (dag.liveRuns > 0 || dag.activeRuns > 0 || !mayForget(dag)) continue;
       this.remove(dag);
+      forget(dag);
       excess -= 1;
     }
   }

@@ -1,11 +1,13 @@
 /** One version of a dag in the working set. */
 import { type AddedTask, growSpec, roomOf } from '../../model/dag/added.ts';
 import { Graph } from '../../model/dag/graph.ts';
-import type { DagSpec, TaskSpec } from '../../model/dag/spec.ts';
+import type { DagSpec, RateSpec, ScheduleSpec, TaskSpec } from '../../model/dag/spec.ts';
 import { limitSpec } from '../../model/dag/until.ts';
-import type { DagId, QueueName, ShardNo, TaskNo, TenantId, VersionNo } from '../../model/ids.ts';
+import type { DagId, ShardNo, TaskNo, TenantId, VersionNo } from '../../model/ids.ts';
+import { taskLimit } from '../../model/limit.ts';
 import { hasClaimTimers, keepsNotes } from '../../model/task/notes.ts';
 import type { Breaker } from '../breaker/breaker.ts';
+import { OwnLimit } from '../limit/lane-limit.ts';
 import type { Lane } from '../queue/lane.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 
@@ -39,6 +41,8 @@ export class Version {
   /** Some of its tasks have times that begin with a claim, or when they are ready. */
   readonly hasClaimTimers: boolean;
   readonly watchesQueue: boolean;
+  /** Some of its tasks, or all tasks of a run, have a limit of their own. */
+  readonly hasOwnLimits: boolean;
   /** Some of its tasks may have a speculative attempt beside the first: see `decide/speculative/`. */
   readonly speculates: boolean;
   /** Tasks that wait for the window before: their numbers. Nearly always none. */
@@ -68,6 +72,8 @@ export class Version {
     this.hasClaimTimers = origin?.hasClaimTimers ?? all.some(hasClaimTimers);
     this.speculates = origin?.speculates ?? all.some(({ speculate }) => speculate !== undefined);
     this.pastTasks = spec.tasks.flatMap(({ past }, taskNo) => (past === undefined ? [] : [taskNo]));
+    this.hasOwnLimits =
+      spec.maxActiveTasksPerRun !== undefined || spec.tasks.some(({ maxActive }) => maxActive !== undefined);
     this.watchesQueue = origin?.watchesQueue ?? all.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
   }
 
@@ -136,12 +142,17 @@ export class Dag {
   liveChildren = 0;
   /** Running attempts (I44). */
   runningTasks = 0;
+  /** None of its tasks begins. */
+  isFrozen = false;
   readonly waitingRuns = new WaitingRuns();
   /** The last batch that changed it: not forgotten before that one is settled. */
   touchedIn = 0;
   /** Its own breaker, while that holds or lets go: its lanes step aside as at a limit (I47). */
   gate: Breaker | null = null;
-  readonly lanes = new Map<QueueName, (Lane | undefined)[]>();
+  /** Of tasks that have one: by name, and by what their version says. */
+  private readonly taskLimits = new Map<string, Map<number, OwnLimit>>();
+  /** By queue, and by what else its tasks wait for: see `enqueue.ts`. */
+  readonly lanes = new Map<string, (Lane | undefined)[]>();
 
   constructor(
     shard: ShardNo,
@@ -162,14 +173,65 @@ export class Dag {
     this.versions.set(no, this.current);
   }
 
+  /** The limit of a task over all runs: that of the current version, where it has the task; else `most`, that of its own. */
+  limitOfTask(name: string, most: number): OwnLimit {
+    const ofTask = this.taskLimits.get(name) ?? new Map<number, OwnLimit>();
+    this.taskLimits.set(name, ofTask);
+    let limit = ofTask.get(most);
+    if (limit === undefined) {
+      const limitOf = () => {
+        const no = this.current.numberOf(name);
+        return no === undefined ? most : (this.current.task(no as TaskNo).maxActive ?? null);
+      };
+      const [other] = ofTask.values();
+      limit = new OwnLimit(taskLimit(this.id, name), limitOf, other);
+      ofTask.set(most, limit);
+    }
+    return limit;
+  }
+
+  /** Those of each version that runs. All of one task count the same attempts. */
+  *limitsOfTasks(): Iterable<OwnLimit> {
+    for (const ofTask of this.taskLimits.values()) yield* ofTask.values();
+  }
+
+  limitsOfTask(name: string): OwnLimit[] {
+    return [...(this.taskLimits.get(name)?.values() ?? [])];
+  }
+
+  /** Starts per time, of a task or (null) of all of them: what the current version says; `own` of a task that it does not have. */
+  rateOf(task: string | null, own: RateSpec | null): RateSpec | null {
+    if (task === null) return this.current.spec.rate ?? null;
+    const no = this.current.numberOf(task);
+    return no === undefined ? own : (this.current.task(no as TaskNo).rate ?? null);
+  }
+
+  /** After another version has become the current one. */
+  settleLimits(): void {
+    for (const limit of this.limitsOfTasks()) limit.settle();
+  }
+
+  /** The params of a run for a window: those of the schedule, and those of the dag where it has none. */
+  paramsOfWindow({ params }: ScheduleSpec): string | null {
+    return params ?? this.current.spec.defaultParams ?? null;
+  }
+
   hasRoomForRun(): boolean {
     const limit = this.current.spec.maxActiveRuns;
     return limit === null || this.activeRuns < limit;
   }
 
   hasRoomForTask(): boolean {
+    if (this.isFrozen || this.isHeldByBreaker()) return false;
+    return !this.isAtTaskLimit();
+  }
+
+  isHeldByBreaker(): boolean {
+    return this.gate !== null && this.gate.allowance <= 0;
+  }
+
+  isAtTaskLimit(): boolean {
     const limit = this.current.spec.maxActiveTasks;
-    if (this.gate !== null && this.gate.allowance <= 0) return false;
-    return limit === null || this.runningTasks < limit;
+    return limit !== null && this.runningTasks >= limit;
   }
 }

@@ -1,5 +1,5 @@
 /** Which tasks wait for the window before, and what happens when one of a run that others wait for ends. */
-import { type Instant, type RunRow, type ScheduleNo, scheduleIdOf, type TaskSlot } from '../../model/ids.ts';
+import { type Instant, type RunRow, scheduleIdOf, type TaskSlot } from '../../model/ids.ts';
 import type { PastNote } from '../../model/run/run-notes.ts';
 import { windowName } from '../../model/window-name.ts';
 import type { State } from '../state.ts';
@@ -7,7 +7,6 @@ import { specNoOf } from '../task/task-slots.ts';
 
 /** How often to look whether the run that tasks wait for is still stored. */
 const LOOK_AGAIN_MS = 10 * 60_000;
-const FIRST_SCHEDULE = 1 as ScheduleNo;
 
 /** The task is ready, and waits for the window before. */
 export function isHeldByPast(state: State, slot: TaskSlot): boolean {
@@ -36,7 +35,7 @@ export function lookAgainLater(state: State, run: RunRow): void {
 
 /** The window of the schedule that the run is of. */
 function nameOfWindow({ runs }: State, run: RunRow, at: Instant): string {
-  const scheduleNo = runs.scheduleNos.get(run) ?? FIRST_SCHEDULE;
+  const scheduleNo = runs.scheduleNoOf(run);
   return windowName(scheduleIdOf({ dagId: runs.versionOf(run).dag.id, scheduleNo }), at);
 }
 

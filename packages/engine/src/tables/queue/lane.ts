@@ -5,11 +5,16 @@
  * A lane is the unit that a limit holds back: when its dag may start no more tasks, the whole lane steps aside and blocks
  * nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
  */
-import type { TaskSlot } from '../../model/ids.ts';
+import type { QueueName, TaskSlot } from '../../model/ids.ts';
+import type { PoolSpec } from '../../model/limit.ts';
+import type { LaneLimit } from '../limit/lane-limit.ts';
+import type { LaneHold } from '../limit/limit-table.ts';
 import type { TaskTable } from '../task/task-table.ts';
 
 /** The queue that a lane stands in: see `ready-queue.ts`. */
 interface QueueOfLanes {
+  readonly name: QueueName;
+  readonly isHeld: boolean;
   update(lane: Lane): void;
 }
 
@@ -18,6 +23,8 @@ interface LimitedDag {
   hasRoomForTask(): boolean;
 }
 
+const NO_HOLDS: readonly LaneHold[] = [];
+
 export class Lane {
   readonly dag: LimitedDag;
   readonly queue: QueueOfLanes;
@@ -25,8 +32,20 @@ export class Lane {
   /** Place among the active lanes of its queue; -1 when it is empty or held back. */
   place = -1;
   ready = 0;
+  /** Running tasks of it that wait for a speculative attempt. They are not in it, but want slots of its limits, too. */
+  slow = 0;
   /** How many of them its queue counts as waiting. */
   counted = 0;
+  /** The pool that its tasks take slots of. */
+  pool: PoolSpec | undefined;
+  /** Limits of its dag that are not for all of its tasks. */
+  own: readonly LaneHold[] = NO_HOLDS;
+  /** What each of its tasks takes of limits, but for that of its whole dag. Nearly always nothing. */
+  holds: readonly LaneHold[] = NO_HOLDS;
+  /** How many of its tasks wait for each of these, as far as they know. */
+  private readonly wanted: number[] = [];
+  /** These tell it when they have room. */
+  private isWaiting = false;
   private readonly runIds: number[] = [];
   private readonly slots: TaskSlot[] = [];
 
@@ -41,6 +60,44 @@ export class Lane {
 
   get size(): number {
     return this.slots.length;
+  }
+
+  /** These have room for one more of its tasks. */
+  hasRoom(): boolean {
+    for (const { hold, slots } of this.holds) if (!hold.hasRoom(slots)) return false;
+    return true;
+  }
+
+  /**
+   * So many of its tasks could begin, if these limits have room. It asks for slots of a limit only while those before it have room:
+   * others could use what it takes and cannot use (I29, I47).
+   */
+  want(all: number): void {
+    const { priority, holds, wanted } = this;
+    const isWaiting = all > 0;
+    let count = all;
+    holds.forEach(({ hold, slots }, i) => {
+      const more = count - (wanted[i] ?? 0);
+      wanted[i] = count;
+      if (more !== 0 || isWaiting !== this.isWaiting) hold.want(this, { priority, slots, more, isWaiting });
+      if (!hold.hasRoom(slots)) count = 0;
+    });
+    this.isWaiting = isWaiting;
+  }
+
+  slotsIn(of: LaneLimit): number {
+    return this.holds.find(({ hold }) => hold === of)?.slots ?? 0;
+  }
+
+  update(): void {
+    this.queue.update(this);
+  }
+
+  /** It has limits that it had not before. */
+  setHolds(holds: readonly LaneHold[]): void {
+    this.want(0);
+    this.holds = holds;
+    this.update();
   }
 
   headRunId(): number {
@@ -85,6 +142,27 @@ export class Lane {
     this.slots[at] = slot;
   }
 
+  /** Entries of runs that are older than this one, or of it before the task with this number; no more than `most` are counted. */
+  countBefore(
+    runId: number,
+    taskNo: number,
+    most: number,
+    isReady: (runId: number, slot: TaskSlot) => boolean,
+  ): number {
+    const { runIds, slots, tasks } = this;
+    const stack = [0];
+    const seen = new Set<TaskSlot>();
+    // An entry that is not before it has none below it that is: as many are looked at as are counted, and those out of date.
+    for (let at = stack.pop(); at !== undefined && seen.size < most; at = stack.pop()) {
+      if (at >= slots.length) continue;
+      const slot = slots[at]!;
+      if (runIds[at]! > runId || (runIds[at] === runId && tasks.no[slot]! >= taskNo)) continue;
+      if (isReady(runIds[at]!, slot)) seen.add(slot);
+      stack.push(at * 2 + 1, at * 2 + 2);
+    }
+    return seen.size;
+  }
+
   clear(): void {
     this.runIds.length = 0;
     this.slots.length = 0;
@@ -95,12 +173,15 @@ export class Lane {
     return this.slots.length > 2 * this.ready + 64;
   }
 
-  /** Drops entries that are out of date (I73). */
+  /** Drops entries that are out of date, and all but one of the same task: it may have left and come back (I73). */
   compact(isReady: (runId: number, slot: TaskSlot) => boolean): void {
     const runIds = this.runIds.splice(0);
     const slots = this.slots.splice(0);
+    const kept = new Set<TaskSlot>();
     slots.forEach((slot, i) => {
-      if (isReady(runIds[i]!, slot)) this.push(runIds[i]!, slot);
+      if (kept.has(slot) || !isReady(runIds[i]!, slot)) return;
+      kept.add(slot);
+      this.push(runIds[i]!, slot);
     });
   }
 

@@ -11,7 +11,8 @@ const MOST_KEPT = 100;
 /** What the queues must know of tenants. */
 interface TenantRules {
   weightOf(id: TenantId): number;
-  isHeld(id: TenantId): boolean;
+  /** Nothing of the queue begins: its tenant is suspended, or something is frozen. */
+  isHeld(id: TenantId, name: QueueName): boolean;
 }
 
 export class QueueTable {
@@ -48,7 +49,7 @@ export class QueueTable {
     const known = this.byKey.get(key);
     if (known !== undefined) return known;
     const queue = new ReadyQueue(tenantId, name);
-    queue.setHeld(this.tenants.isHeld(tenantId));
+    queue.setHeld(this.tenants.isHeld(tenantId, name));
     this.byKey.set(key, queue);
     for (const group of this.groups.values()) this.connect(group, queue);
     return queue;
@@ -104,8 +105,12 @@ export class QueueTable {
   setTenant(tenantId: TenantId): void {
     const weight = this.tenants.weightOf(tenantId);
     for (const group of this.groups.values()) group.setWeight(tenantId, weight);
-    const isHeld = this.tenants.isHeld(tenantId);
-    for (const queue of this.byKey.values()) if (queue.tenantId === tenantId) queue.setHeld(isHeld);
+    this.setHeld();
+  }
+
+  /** After it has changed whose queues are held. */
+  setHeld(): void {
+    for (const queue of this.byKey.values()) queue.setHeld(this.tenants.isHeld(queue.tenantId, queue.name));
   }
 
   private connect(group: OfferGroup, queue: ReadyQueue): void {

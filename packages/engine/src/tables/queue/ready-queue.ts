@@ -27,8 +27,10 @@ export class ReadyQueue {
   readonly flows: FlowOfQueue[][] = CLASSES.map(() => []);
   /** Claims of other tasks while one of a backfill waited, as far as they are not made up for yet. */
   claimsBeforeBackfill = 0;
-  /** Nothing of it begins: its tenant is suspended. */
+  /** Nothing of it begins: its tenant is suspended, or it is frozen. */
   private held = false;
+  /** Lanes with tasks that could begin if limits, beside that of their dag, have room. */
+  private readonly limited = new Set<Lane>();
 
   constructor(tenantId: TenantId, name: QueueName) {
     this.tenantId = tenantId;
@@ -66,6 +68,8 @@ export class ReadyQueue {
   setHeld(held: boolean): void {
     if (this.held === held) return;
     this.held = held;
+    // Other tasks can use slots that a held queue does not ask for (I47).
+    for (const lane of this.limited) this.update(lane);
     for (const flows of this.flows) for (const flow of flows) flow.update();
   }
 
@@ -73,7 +77,15 @@ export class ReadyQueue {
   update(lane: Lane): void {
     const { priority } = lane;
     const lanes = this.lanes[priority]!;
-    const isActive = lane.size > 0 && lane.dag.hasRoomForTask();
+    const isFull = !lane.dag.hasRoomForTask();
+    let isActive = lane.size > 0 && !isFull;
+    if (lane.holds.length > 0) {
+      const isLimited = isActive || (lane.slow > 0 && !isFull);
+      if (isLimited) this.limited.add(lane);
+      else this.limited.delete(lane);
+      lane.want(isLimited && !this.held ? lane.ready + lane.slow : 0);
+      isActive &&= lane.hasRoom();
+    }
     const waiting = isActive ? lane.ready : 0;
     this.waiting[priority]! += waiting - lane.counted;
     lane.counted = waiting;

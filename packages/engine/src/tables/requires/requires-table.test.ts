@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import type { RunRow } from '../../model/ids.ts';
+import type { DagId, RunRow } from '../../model/ids.ts';
 import { RequiresTable } from './requires-table.ts';
 
 const row = (no: number) => no as RunRow;
+const dagId = 7 as DagId;
 
 test('runs are looked at when they are due, and the next look is never late (I53)', () => {
   const table = new RequiresTable();
   expect(table.next()).toBeNull();
-  table.add(row(1), { lookAt: 10, endsAt: 500 });
-  table.add(row(2), { lookAt: 20, endsAt: 35 });
+  table.add(row(1), { dagId, lookAt: 10, endsAt: 500 });
+  table.add(row(2), { dagId, lookAt: 20, endsAt: 35 });
   expect(table.next()).toBe(10);
   expect(table.due(9, 5)).toEqual([]);
   expect(table.due(25, 5)).toEqual([1, 2]);
@@ -24,9 +25,22 @@ test('runs are looked at when they are due, and the next look is never late (I53
 
 test('what did not fit into one look is due at once', () => {
   const table = new RequiresTable();
-  for (const no of [1, 2, 3]) table.add(row(no), { lookAt: 10, endsAt: 500 });
+  for (const no of [1, 2, 3]) table.add(row(no), { dagId, lookAt: 10, endsAt: 500 });
   expect(table.due(10, 2)).toEqual([1, 2]);
   for (const no of [1, 2]) table.lookAgain(row(no), 10, 30);
   expect(table.next()).toBe(10);
   expect(table.due(10, 2)).toEqual([3]);
+});
+
+test('it tells of which dags runs wait', () => {
+  const table = new RequiresTable();
+  const other = 8 as DagId;
+  table.add(row(1), { dagId, lookAt: 10, endsAt: 500 });
+  table.add(row(1), { dagId, lookAt: 20, endsAt: 500 });
+  table.add(row(2), { dagId, lookAt: 10, endsAt: 500 });
+  table.add(row(3), { dagId: other, lookAt: 10, endsAt: 500 });
+  for (const no of [1, 1, 3, 4]) table.remove(row(no));
+  expect([table.isUsedBy(dagId), table.isUsedBy(other)]).toEqual([true, false]);
+  table.remove(row(2));
+  expect([table.isUsedBy(dagId), table.isUsed]).toEqual([false, false]);
 });

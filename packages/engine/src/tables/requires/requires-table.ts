@@ -1,10 +1,11 @@
 /**
- * Runs that wait until what their windows require is met. They are not among the waiting runs of their dag. All times are of the
- * clock that never jumps.
+ * Runs that wait until what their windows require is met. They are not among the waiting runs of their dag: others of it may pass them.
+ * For `ifRunning` they count as runs that wait. All times are of the clock that never jumps.
  */
-import type { RunRow } from '../../model/ids.ts';
+import type { DagId, RunRow } from '../../model/ids.ts';
 
 interface Waiting {
+  readonly dagId: DagId;
   /** When it is to be looked at next. */
   lookAt: number;
   /** When its time is over. */
@@ -13,6 +14,7 @@ interface Waiting {
 
 export class RequiresTable {
   private readonly waiting = new Map<RunRow, Waiting>();
+  private readonly ofDags = new Map<DagId, number>();
   /** None is due before this. Each turn asks for it, so it is kept, and found anew only when it has come. */
   private dueFrom = Number.POSITIVE_INFINITY;
 
@@ -24,8 +26,15 @@ export class RequiresTable {
     return this.waiting.has(run);
   }
 
+  /** A run of the dag waits. */
+  isUsedBy(dagId: DagId): boolean {
+    return this.ofDags.has(dagId);
+  }
+
   add(run: RunRow, waiting: Waiting): void {
+    this.remove(run);
     this.waiting.set(run, waiting);
+    this.ofDags.set(waiting.dagId, (this.ofDags.get(waiting.dagId) ?? 0) + 1);
     this.dueFrom = Math.min(this.dueFrom, waiting.lookAt);
   }
 
@@ -41,7 +50,12 @@ export class RequiresTable {
   }
 
   remove(run: RunRow): void {
+    const known = this.waiting.get(run);
+    if (known === undefined) return;
     this.waiting.delete(run);
+    const left = this.ofDags.get(known.dagId)! - 1;
+    if (left === 0) this.ofDags.delete(known.dagId);
+    else this.ofDags.set(known.dagId, left);
   }
 
   /** When somebody must look; null when none waits. At that time it may turn out that none is due yet. */

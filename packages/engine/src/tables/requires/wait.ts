@@ -9,5 +9,5 @@ export function waitForRequirements(state: State, run: RunRow): void {
   const { runs, mono } = state;
   const { requires } = readRunNotes(runs.notes.get(run));
   const leftMs = waitLeftMs(state, { from: runs.createdAt[run]!, until: requires?.until ?? 0 });
-  state.requires.add(run, { lookAt: mono, endsAt: mono + leftMs });
+  state.requires.add(run, { dagId: runs.versionOf(run).dag.id, lookAt: mono, endsAt: mono + leftMs });
 }

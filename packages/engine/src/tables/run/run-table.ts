@@ -7,7 +7,6 @@ import type { ParentRef } from '../../model/command.ts';
 import type { AddedTask } from '../../model/dag/added.ts';
 import type { Instant, RunId, RunRow, RunUid, ScheduleNo, TaskSlot } from '../../model/ids.ts';
 import type { RunNotes } from '../../model/run/run-notes.ts';
-import type { RunWindow } from '../../model/stored.ts';
 import type { CheckpointRef } from '../../model/task/checkpoint-ref.ts';
 import { RunFacts } from '../../model/task/facts.ts';
 import { grown, type RunColumn } from '../column.ts';
@@ -15,6 +14,7 @@ import type { Version } from '../dag/dag.ts';
 import { RunMaps } from '../map/run-maps.ts';
 import { IdIndex } from './id-index.ts';
 import type { Pauses } from './pauses.ts';
+import { RunWindows } from './run-windows.ts';
 import { readUid, writeUid } from './uid-column.ts';
 
 export const OPEN = 0;
@@ -34,7 +34,7 @@ export const HAS_SKIPPED = 64;
 export const BACKFILL = 128;
 
 const NO_ID = 0 as RunId;
-const FIRST_SCHEDULE = 1;
+const FIRST_SCHEDULE = 1 as ScheduleNo;
 
 export class RunTable {
   private capacity = 0;
@@ -83,9 +83,9 @@ export class RunTable {
   /** Of runs that a task of another run has made. */
   readonly parents = new Map<RunRow, ParentRef>();
   /** Of runs that are for a window. */
-  readonly windows = new Map<RunRow, RunWindow>();
-  /** Of runs for a window of another schedule than the first of their dag. */
-  readonly scheduleNos = new Map<RunRow, ScheduleNo>();
+  readonly windows = new RunWindows();
+  /** Of runs for a window of another schedule than the first of their dag; 0 for others. */
+  private scheduleNo: RunColumn = new Int32Array(0);
   /** What tasks have added to runs, in the order of their numbers. */
   readonly added = new Map<RunRow, readonly AddedTask[]>();
   /** The same runs, by their uid. */
@@ -112,6 +112,7 @@ export class RunTable {
     this.running[run] = 0;
     this.closingLeft[run] = version.closingCount;
     this.retries[run] = 0;
+    this.scheduleNo[run] = 0;
     this.unfinished[run] = version.taskCount - version.closingCount;
     this.version[run] = version;
     this.index.add(id, run);
@@ -127,7 +128,6 @@ export class RunTable {
     if (this.notes.size > 0) this.notes.delete(run);
     if (this.windows.size > 0) this.windows.delete(run);
     if (this.checkpoints.size > 0) this.checkpoints.delete(run);
-    if (this.scheduleNos.size > 0) this.scheduleNos.delete(run);
     if (this.parents.delete(run)) this.children.delete(this.uidOf(run));
     if (this.maps.size > 0) this.maps.delete(run);
     if (this.added.size > 0) this.added.delete(run);
@@ -137,7 +137,12 @@ export class RunTable {
   }
 
   setSchedule(run: RunRow, scheduleNo: ScheduleNo | undefined): void {
-    if (scheduleNo !== undefined && scheduleNo !== FIRST_SCHEDULE) this.scheduleNos.set(run, scheduleNo);
+    this.scheduleNo[run] = scheduleNo === undefined || scheduleNo === FIRST_SCHEDULE ? 0 : scheduleNo;
+  }
+
+  /** The schedule whose window it is for, if it is for one. Runs of older versions do not name theirs: it is the first. */
+  scheduleNoOf(run: RunRow): ScheduleNo {
+    return (this.scheduleNo[run] || FIRST_SCHEDULE) as ScheduleNo;
   }
 
   setParent(run: RunRow, parent: ParentRef): void {
@@ -197,6 +202,7 @@ export class RunTable {
       this.failed = grown(this.failed, this.capacity);
       this.running = grown(this.running, this.capacity);
       this.retries = grown(this.retries, this.capacity);
+      this.scheduleNo = grown(this.scheduleNo, this.capacity);
     }
     return this.used++ as RunRow;
   }

@@ -24,11 +24,17 @@ export function decidedByToday(state: State, schedule: Schedule): Instant {
   if (timetable.zone === 'UTC' || !goesByWall(timetable.rule)) return decidedUntil;
   const before = settings.zoneDataOf?.(version) ?? null;
   if (before === null) return decidedUntil;
-  const last = previousWindow(timetable, (decidedUntil + 1) as Instant, before);
-  // Before its first run, only a window that was skipped can have been decided: the schedule may be younger than the one before.
-  if (last === null || (fired === 0 && last !== decidedUntil) || decidedUntil - last > REACH_MS) return decidedUntil;
-  const moved = movedTo(schedule, last, before, settings.zoneData);
-  return moved > decidedUntil && moved - last <= REACH_MS ? moved : decidedUntil;
+  try {
+    const last = previousWindow(timetable, (decidedUntil + 1) as Instant, before);
+    // Before its first run, only a window that was skipped can have been decided: the schedule may be younger than the one before.
+    if (last === null || (fired === 0 && last !== decidedUntil) || decidedUntil - last > REACH_MS) return decidedUntil;
+    const moved = movedTo(schedule, last, before, settings.zoneData);
+    return moved > decidedUntil && moved - last <= REACH_MS ? moved : decidedUntil;
+  } catch (error) {
+    // The older data does not have its zone: nothing of it was decided by that.
+    if (error instanceof ZoneUnknown) return decidedUntil;
+    throw error;
+  }
 }
 
 /** Steps within the hour and intervals keep their pace, whatever the clock on the wall shows. */
@@ -40,11 +46,6 @@ function goesByWall(rule: Rule): boolean {
 /** When the clock shows, by the data of today, what it showed at that instant by the data of before. */
 function movedTo({ timetable }: Schedule, at: Instant, before: ZoneSource, today: ZoneSource): Instant {
   const { zone, changes } = timetable!;
-  try {
-    const wallMs = readingAt(zoneReader(before, zone)(at, at), at);
-    return (instantsOf(wallMs, zoneReader(today, zone), changes).at(-1) ?? at) as Instant;
-  } catch (error) {
-    if (error instanceof ZoneUnknown) return at;
-    throw error;
-  }
+  const wallMs = readingAt(zoneReader(before, zone)(at, at), at);
+  return (instantsOf(wallMs, zoneReader(today, zone), changes).at(-1) ?? at) as Instant;
 }

@@ -51,6 +51,7 @@ export class ScheduleTable {
     const before = this.byId.get(schedule.id);
     if (before !== undefined && before !== schedule) this.leave(before);
     if (before !== schedule) this.countWaiting(schedule, 1);
+    schedule.isKept = true;
     this.byId.set(schedule.id, schedule);
     let names = this.byDag.get(schedule.dagId);
     if (names === undefined) this.byDag.set(schedule.dagId, (names = new Map()));
@@ -67,8 +68,9 @@ export class ScheduleTable {
   }
 
   private leave(schedule: Schedule): void {
-    if (this.byId.get(schedule.id) === schedule) this.countWaiting(schedule, -1);
+    if (schedule.isKept) this.countWaiting(schedule, -1);
     schedule.watch = null;
+    schedule.isKept = false;
     this.idle.delete(schedule);
     this.toPark.delete(schedule);
   }

@@ -21,6 +21,8 @@ export interface Schedule extends Omit<StoredSchedule, 'decidedUntil' | 'fired' 
   usedIn: number;
   /** The last window that was decided since the schedule was set or loaded; null before the first. */
   lastWindowAt: Instant | null;
+  /** It is in the table of schedules: not removed, nor replaced by a newer version. */
+  isKept: boolean;
   /** Its place in the wheel of windows; null while it waits for none. */
   watch: Watch | null;
 }
@@ -32,22 +34,39 @@ export interface Watch {
 }
 
 export function makeSchedule(stored: StoredSchedule): Schedule {
-  if (stored.fault !== null) return withoutTimetable(stored);
+  if (stored.fault !== null) return scheduleWith(stored, null);
   const compiled = compileTimetable(stored.spec, spreadSeedOf(stored));
   if (!compiled.ok) throw new BrokenInvariant(`a stored schedule compiles: ${describeTiming(stored.spec)}`);
-  return {
-    ...stored,
-    id: scheduleIdOf(stored),
-    timetable: compiled.timetable,
-    usedIn: 0,
-    lastWindowAt: null,
-    watch: null,
-  };
+  return scheduleWith(stored, compiled.timetable);
 }
 
 /** One that can't be used as it is. */
 export function withoutTimetable(stored: StoredSchedule): Schedule {
-  return { ...stored, id: scheduleIdOf(stored), timetable: null, usedIn: 0, lastWindowAt: null, watch: null };
+  return scheduleWith(stored, null);
+}
+
+/** Written out: copied by a spread, an object of so many fields took as long as all the rest of an import. */
+function scheduleWith(stored: StoredSchedule, timetable: Timetable | null): Schedule {
+  return {
+    shard: stored.shard,
+    dagId: stored.dagId,
+    scheduleNo: stored.scheduleNo,
+    name: stored.name,
+    origin: stored.origin,
+    revision: stored.revision,
+    spec: stored.spec,
+    paused: stored.paused,
+    decidedUntil: stored.decidedUntil,
+    fault: stored.fault,
+    fired: stored.fired,
+    dueAt: stored.dueAt,
+    id: scheduleIdOf(stored),
+    timetable,
+    usedIn: 0,
+    lastWindowAt: null,
+    isKept: false,
+    watch: null,
+  };
 }
 
 /** Where an `H` of the expression falls. That of the default schedule is as it was when a dag had only one. */

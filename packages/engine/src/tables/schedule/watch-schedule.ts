@@ -17,10 +17,13 @@ export function nextOf(
 
 /** Puts the next window into the wheel of windows, by when it fires. */
 export function watchSchedule(state: State, schedule: Schedule): void {
+  watchNext(state, schedule, schedule.paused ? null : nextOf(state, schedule, schedule.decidedUntil));
+}
+
+/** The same, for one whose next window is known; null when it has none. */
+export function watchNext(state: State, schedule: Schedule, next: Window | null): void {
   schedule.watch = null;
-  if (schedule.paused) return;
-  const next = nextOf(state, schedule, schedule.decidedUntil);
-  if (next !== null) watchAt(state, schedule, next.firesAt);
+  if (next !== null && !schedule.paused) watchAt(state, schedule, next.firesAt);
 }
 
 export function watchAt(state: State, schedule: Schedule, at: Instant): void {

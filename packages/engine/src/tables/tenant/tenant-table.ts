@@ -7,6 +7,8 @@ export interface TenantRules {
   readonly weight: number;
   /** Nothing of it begins. */
   readonly isSuspended: boolean;
+  /** Suspended, and its schedules create no runs. */
+  readonly isDeleted?: boolean;
 }
 
 const USUAL_WEIGHT = 1;
@@ -22,11 +24,14 @@ export class TenantTable {
     return this.byId.get(id)?.isSuspended ?? false;
   }
 
-  /** Answers whether something has changed. */
+  isDeleted(id: TenantId): boolean {
+    return this.byId.get(id)?.isDeleted ?? false;
+  }
+
+  /** Answers whether something has changed that queues must know. */
   set(rules: TenantRules): boolean {
     const known = this.byId.get(rules.tenantId);
-    if (known?.weight === rules.weight && known.isSuspended === rules.isSuspended) return false;
     this.byId.set(rules.tenantId, rules);
-    return true;
+    return known?.weight !== rules.weight || known.isSuspended !== rules.isSuspended;
   }
 }

@@ -54,10 +54,11 @@ export class DescribedWrites implements TableWrites {
   }
 
   put<T extends AnyTable>(table: T, row: WrittenRow<T>): void {
+    const { keptIfNull } = table.names;
+    if (keptIfNull.length === 0) return this.#set(table, row);
     const before = this.#tables.of(table).get(keyTextOf(table, row));
     const next: Record<string, unknown> = { ...(row as AnyRow) };
-    for (const [name, { keepsIfNull }] of Object.entries(table.columns))
-      if (keepsIfNull && next[name] === null) next[name] = before?.[name] ?? null;
+    for (const name of keptIfNull) if (next[name] === null) next[name] = before?.[name] ?? null;
     this.#set(table, next);
   }
 
@@ -69,15 +70,14 @@ export class DescribedWrites implements TableWrites {
 
   remove<T extends AnyTable>(table: T, key: RemovalKeyOf<T>): void {
     const rows = this.#tables.of(table);
-    if (table.removedBy.length === Object.keys(table.key).length) return rows.delete(keyTextOf(table, key));
+    if (table.removedBy.length === table.names.key.length) return rows.delete(keyTextOf(table, key));
     const goes = (row: AnyRow) => table.removedBy.every((name) => row[name] === (key as AnyRow)[name]);
     for (const row of [...rows.values()]) if (goes(row)) rows.delete(keyTextOf(table, row));
   }
 
   #set(table: AnyTable, row: AnyRow): void {
-    const names = [...Object.keys(table.key), ...Object.keys(table.columns)];
-    const stored = names.filter((name) => (table.columns[name]?.use ?? 'stored') === 'stored');
-    const kept = Object.fromEntries(stored.map((name) => [name, row[name]]));
+    const kept: Record<string, unknown> = {};
+    for (const name of table.names.stored) kept[name] = row[name];
     this.#tables.of(table).set(keyTextOf(table, row), kept);
   }
 }

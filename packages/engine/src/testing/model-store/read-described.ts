@@ -56,10 +56,9 @@ function counted(tables: ModelTables, name: TableName, row: AnyRow): AnyRow {
   return { ...row, ...COUNTED[name]?.(tables, row) };
 }
 
-function byKey({ key }: AnyTable): (a: AnyRow, b: AnyRow) => number {
-  const names = Object.keys(key);
+function byKey({ names }: AnyTable): (a: AnyRow, b: AnyRow) => number {
   return (a, b) => {
-    const name = names.find((one) => a[one] !== b[one]);
+    const name = names.key.find((one) => a[one] !== b[one]);
     if (name === undefined) return 0;
     const [x, y] = [a[name] ?? 0, b[name] ?? 0] as [string, string];
     return x < y ? -1 : 1;

@@ -38,7 +38,7 @@ export function readLive(
   tables: ModelTables,
   shards: readonly ShardNo[],
   headsPerPriority: number,
-): Omit<Heads, 'shards'> & { readonly complete: boolean } {
+): Omit<Heads, 'shards'> {
   const live = liveRuns(tables, shards);
   const claimed = live.filter((run) => run.claimed);
   const waiting = live.filter((run) => !run.claimed);
@@ -62,7 +62,9 @@ export function readLive(
     ...gathering.all(),
     tables: described.tables,
     admitted: [...admitted].map(([dagId, count]) => ({ dagId, admitted: count })),
-    complete: heads.length === waiting.length,
+    partial: [...new Set(waiting.filter((run) => !heads.includes(run)).map(({ dagId }) => dagId))].sort(
+      (a, b) => a - b,
+    ),
   };
 }
 

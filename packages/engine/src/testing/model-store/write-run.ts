@@ -5,6 +5,7 @@ import type {
   MapChange,
   PastChange,
   PauseSet,
+  PrioritySet,
   RunChange,
   RunForced,
   RunReopened,
@@ -22,6 +23,7 @@ export type RunRowChange =
   | RunReopened
   | RunForced
   | PauseSet
+  | PrioritySet
   | RunSlow
   | RunTimedOut
   | PastChange
@@ -110,6 +112,8 @@ export function writeRunChange(tables: ModelTables, change: RunRowChange): void 
       const pauses = paused ? [...others, { taskNo, by, at, until }] : others;
       return setRun(tables, change, { ...since, pauses: pauses.sort((a, b) => (a.taskNo ?? -1) - (b.taskNo ?? -1)) });
     }
+    case 'PrioritySet':
+      return setRun(tables, change, { priority: change.priority });
     case 'RunReopened': {
       const { runId, admitted } = change;
       const run = tables.runs.get(runId);

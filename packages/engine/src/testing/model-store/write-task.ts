@@ -117,6 +117,7 @@ export function writeTaskChange(tables: ModelTables, change: TaskRowChange): voi
       return setTask(tables, runId, { ...task, checkpoint: { fence, no } });
     }
     case 'ClaimAsserted':
+    case 'AttemptMeasured':
       runningTask(tables, change);
       return;
     case 'TaskMarked':
@@ -158,7 +159,16 @@ function runningTask(
   tables: ModelTables,
   change: Extract<
     TaskRowChange,
-    { kind: 'ClaimReturned' | 'AttemptEnded' | 'CheckpointSaved' | 'ClaimAsserted' | 'TaskSlow' | 'AttemptExtended' }
+    {
+      kind:
+        | 'ClaimReturned'
+        | 'AttemptEnded'
+        | 'CheckpointSaved'
+        | 'ClaimAsserted'
+        | 'AttemptMeasured'
+        | 'TaskSlow'
+        | 'AttemptExtended';
+    }
   >,
 ) {
   const task = tables.tasks.get(change.runId)?.get(change.taskNo);

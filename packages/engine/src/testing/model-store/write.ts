@@ -51,6 +51,7 @@ function writeChange(tables: ModelTables, change: Change, dbNow: number): void {
     case 'AttemptExtended':
     case 'CheckpointSaved':
     case 'ClaimAsserted':
+    case 'AttemptMeasured':
     case 'TaskMarked':
       return writeTaskChange(tables, change);
     default:

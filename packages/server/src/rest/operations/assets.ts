@@ -1,10 +1,11 @@
-/** The operations on assets and expectations. */
+/** The operations on assets, expectations and watched folders. */
 import {
   assetPageSchema,
   assetViewSchema,
   expectationPageSchema,
   listAssetsSchema,
   listExpectationsSchema,
+  watchedFolderPageSchema,
 } from '@signalbox/protocol';
 import { z } from 'zod';
 import { OPERATORS, type Operation, READERS } from './operation.ts';
@@ -23,6 +24,18 @@ export const assetOperations: readonly Operation[] = [
     query: listExpectationsSchema,
     status: 200,
     answer: expectationPageSchema,
+  },
+  {
+    id: 'listFolders',
+    method: 'GET',
+    path: '/v1/folders',
+    group: 'events',
+    summary: 'Lists the folders that the server that answers watches: new files in them are events.',
+    action: 'see watched folders',
+    roles: READERS,
+    installation: true,
+    status: 200,
+    answer: watchedFolderPageSchema,
   },
   {
     id: 'listAssets',

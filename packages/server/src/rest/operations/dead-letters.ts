@@ -81,6 +81,7 @@ export const deadLetterOperations: readonly Operation[] = [
       'TASK_NOT_RETRYABLE',
       'DAG_NOT_FOUND',
       'PARAMS_INVALID',
+      'RUN_KEY_TAKEN',
     ],
   },
   {

@@ -5,13 +5,16 @@
 
 import { assetOperations } from './assets.ts';
 import { backfillOperations } from './backfills.ts';
+import { blockerOperations } from './blockers.ts';
 import { dagOperations } from './dags.ts';
 import { deadLetterOperations } from './dead-letters.ts';
+import { freezeOperations } from './freezes.ts';
 import { houseOperations } from './house.ts';
 import { jobOperations } from './jobs.ts';
 import type { Operation } from './operation.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
+import { slotLimitOperations } from './slot-limits.ts';
 import { tenantOperations } from './tenants.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -27,6 +30,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...deadLetterOperations,
   ...houseOperations,
   ...tenantOperations,
+  ...slotLimitOperations,
+  ...freezeOperations,
+  ...blockerOperations,
   ...webhookOperations,
 ];
 

@@ -1,6 +1,7 @@
 import {
   createdJobSchema,
   createdJobsSchema,
+  importedSchema,
   jobDeletedSchema,
   jobPageSchema,
   jobRunPageSchema,
@@ -43,6 +44,21 @@ export const jobOperations: readonly Operation[] = [
     example: { jobs: [{ run: 'echo 1' }, { run: 'echo 2' }] },
     status: 201,
     answer: createdJobsSchema,
+  },
+  {
+    id: 'importJobs',
+    method: 'POST',
+    path: '/v1/jobs/import',
+    group: 'jobs',
+    summary:
+      'Creates jobs, one per line of JSON, up to 20,000 lines. Those of one shape within a thousand lines are created together or not at all. With an `Idempotency-Key` the same lines can be sent again.',
+    action: 'create jobs',
+    roles: OPERATORS,
+    body: 'lines',
+    line: newJobSchema,
+    example: { run: 'echo hello', delay: '10m', tags: ['greeting'] },
+    status: 200,
+    answer: importedSchema,
   },
   {
     id: 'listJobs',

@@ -79,6 +79,6 @@ export const webhookOperations: readonly Operation[] = [
     body: 'bytes',
     status: 200,
     answer: sentEventSchema,
-    errors: ['UNAUTHENTICATED', 'DAG_NOT_FOUND'],
+    errors: ['WEBHOOK_REFUSED', 'DAG_NOT_FOUND'],
   },
 ];

@@ -7,6 +7,7 @@ import type {
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { API_SERVICE, loadService, type OfferedService, orMalformed } from '@signalbox/protocol/grpc';
+import { followEvents } from './follow-events.ts';
 import { type ApiMethod, type Message, refuseMalformed } from './message.ts';
 import { API_METHODS } from './methods.ts';
 import { callRest, type RestRequest, statusOf } from './rest-call.ts';
@@ -16,6 +17,7 @@ export function addApi(server: Server, ports: TaskLogsPorts): OfferedService {
   const service = loadService('api.proto', API_SERVICE);
   const handlers: UntypedServiceImplementation = {
     GetTaskLogs: (stream: Parameters<typeof getTaskLogs>[0]) => void getTaskLogs(stream, ports),
+    FollowEvents: (stream: Parameters<typeof followEvents>[0]) => void followEvents(stream, ports),
   };
   for (const [name, method] of Object.entries(API_METHODS)) handlers[name] = unary(method, ports);
   server.addService(tolerant(service.definition), handlers);

@@ -128,6 +128,11 @@ const chosen = (message: Message, ...fields: string[]) =>
   );
 const flags = (message: Message, ...fields: string[]) =>
   Object.fromEntries(fields.flatMap((field) => (message[field] === true ? [[field, true]] : [])));
+/** Those that are not 0. */
+const numbers = (message: Message, ...fields: string[]) =>
+  Object.fromEntries(
+    fields.flatMap((field) => (Number(message[field] ?? 0) > 0 ? [[field, Number(message[field])]] : [])),
+  );
 const touched = ({ run, tasks, ...rest }: RestAnswer): object => ({
   ...rest,
   runId: run,
@@ -260,13 +265,27 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     ask: (message) => ({
       method: 'POST',
       path: `${runPath(message)}/cancel`,
-      body: JSON.stringify({
-        ...flags(message, 'force'),
-        ...(Number(message.graceMs ?? 0) > 0 && { graceMs: Number(message.graceMs) }),
-      }),
+      body: JSON.stringify({ ...flags(message, 'force'), ...numbers(message, 'graceMs') }),
       ...keyed(message),
     }),
     answer: ({ id, state, outcome }) => ({ runId: id, state, outcome }),
+  },
+  CancelRuns: {
+    ask: (message) => ({
+      method: 'POST',
+      path: '/v1/runs/cancel',
+      body: JSON.stringify({
+        ...given(message, 'dag', 'tag', 'state', 'priority', 'concurrencyKey', 'since', 'until', 'cursor'),
+        ...flags(message, 'force', 'dryRun'),
+        ...numbers(message, 'graceMs', 'limit'),
+      }),
+      ...keyed(message),
+    }),
+    answer: (body) => ({
+      dryRun: body.dryRun,
+      runs: items(body).map(({ run, refused, ...one }) => ({ ...one, runId: run, refused: refused ?? '' })),
+      cursor: body.cursor,
+    }),
   },
   ...JOB_METHODS,
   ...TIME_METHODS,
@@ -277,6 +296,16 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
       query: { ...given(message, 'state', 'group'), ...page(message) },
     }),
     answer: (body) => ({ tasks: items(body).map(taskAnswer), cursor: body.cursor }),
+  },
+  GetTaskWhy: {
+    ask: (message) => ({ method: 'GET', path: `${runPath(message)}/tasks/${part(message, 'task')}/why` }),
+    answer: ({ run, task, state, code, message, chain, suggestion, ahead, predictedStart }) => ({
+      ...{ runId: run, task, state, code: code ?? '', message, suggestion: suggestion ?? '' },
+      chain: (chain as RestAnswer[]).map((link) => ({ ...link, until: link.until ?? '' })),
+      ...(ahead === null ? {} : { ahead }),
+      predictedStart: (predictedStart as RestAnswer | null)?.at ?? '',
+      predictedBasis: (predictedStart as RestAnswer | null)?.basis ?? '',
+    }),
   },
   RetryTask: {
     ask: (message) => ({
@@ -323,6 +352,36 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     },
     answer: ({ run, task, paused }) => ({ runId: run, task: task ?? '', paused }),
   },
+  SetPriority: {
+    ask: (message) => ({
+      method: 'POST',
+      path: `${runPath(message)}/priority`,
+      body: JSON.stringify({ priority: text(message, 'priority') }),
+      ...keyed(message),
+    }),
+    answer: ({ run, before, priority }) => ({ runId: run, before, priority }),
+  },
+  SetPriorities: {
+    ask: (message) => ({
+      method: 'POST',
+      path: '/v1/runs/priority',
+      body: JSON.stringify({
+        dag: text(message, 'dag') || undefined,
+        tag: text(message, 'tag') || undefined,
+        state: text(message, 'state') || undefined,
+        priority: text(message, 'priority') || undefined,
+        to: text(message, 'to'),
+        cursor: text(message, 'cursor') || undefined,
+        ...flags(message, 'dryRun'),
+      }),
+      ...keyed(message),
+    }),
+    answer: (body) => ({
+      dryRun: body.dryRun,
+      runs: items(body).map(({ run, dag, before, refused }) => ({ runId: run, dag, before, refused: refused ?? '' })),
+      cursor: body.cursor ?? '',
+    }),
+  },
   Rerun: {
     ask: (message) => ({
       method: 'POST',
@@ -347,7 +406,11 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   ListWorkers: {
     ask: () => ({ method: 'GET', path: '/v1/workers' }),
     answer: (body) => ({
-      workers: items(body).map((worker) => ({ ...worker, silentMs: Math.round(Number(worker.silentMs)) })),
+      workers: items(body).map((worker) => ({
+        ...worker,
+        silentMs: Math.round(Number(worker.silentMs)),
+        version: worker.version ?? '',
+      })),
       missing: body.missing ?? [],
     }),
   },

@@ -35,13 +35,45 @@ export type RestAnswer = Readonly<Record<string, unknown>>;
 
 /** The body of the answer; throws `RestRefusal` for one that is none. */
 export async function callRest(ports: RestPorts, call: CallContext, request: RestRequest): Promise<RestAnswer> {
+  const { statusCode, payload } = await ports.app.inject(injected(ports, call, request));
+  return answerOf(statusCode, payload);
+}
+
+/** Answers that never end, as text. Throws a refusal like the above. */
+export async function streamRest(
+  ports: RestPorts,
+  call: CallContext,
+  request: RestRequest,
+  gone: AbortSignal,
+): Promise<AsyncIterable<Buffer>> {
+  const asked = injected(ports, call, request);
+  const headers = { ...asked.headers, accept: 'text/event-stream' };
+  const response = await ports.app.inject({ ...asked, headers, payloadAsStream: true });
+  const body = response.stream();
+  const end = () => response.raw.res.destroy();
+  if (gone.aborted) end();
+  gone.addEventListener('abort', end, { once: true });
+  if (response.statusCode < 400) return body;
+  let payload = '';
+  for await (const chunk of body as AsyncIterable<Buffer>) payload += chunk.toString();
+  answerOf(response.statusCode, payload);
+  throw new Error('A refusal was taken for an answer.');
+}
+
+function answerOf(statusCode: number, payload: string): RestAnswer {
+  const body = JSON.parse(payload) as RestAnswer;
+  if (statusCode < 400) return body;
+  throw new RestRefusal(body as unknown as ProblemBody);
+}
+
+function injected(ports: RestPorts, call: CallContext, request: RestRequest) {
   const [authorization] = call.metadata.get('authorization');
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(request.query ?? {})) {
     // What is absent comes over the wire as empty or 0.
     if (value !== undefined && value !== '' && value !== 0) query.set(name, String(value));
   }
-  const response = await ports.app.inject({
+  return {
     method: request.method,
     url: query.size === 0 ? request.path : `${request.path}?${query.toString()}`,
     remoteAddress: call.getPeer().replace(/:\d+$/, ''),
@@ -52,13 +84,10 @@ export async function callRest(ports: RestPorts, call: CallContext, request: Res
       ...(request.idempotencyKey ? { 'idempotency-key': request.idempotencyKey } : {}),
     },
     ...(request.body === undefined ? {} : { payload: request.body }),
-  });
-  const body = JSON.parse(response.payload) as RestAnswer;
-  if (response.statusCode < 400) return body;
-  throw new RestRefusal(body as unknown as ProblemBody);
+  };
 }
 
-class RestRefusal extends Error {
+export class RestRefusal extends Error {
   readonly problem: ProblemBody;
 
   constructor(problem: ProblemBody) {

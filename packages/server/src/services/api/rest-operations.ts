@@ -6,8 +6,8 @@ import { OPERATIONS, type Operation } from '../../rest/operations/index.ts';
 import type { Message } from './message.ts';
 import { API_METHODS } from './methods.ts';
 
-/** The one call that is not made of a request: it reads lines as they come. */
-const STREAMS: Readonly<Record<string, string>> = { GetTaskLogs: 'readLog' };
+/** Calls that are not made of one request: they read as it comes. */
+const STREAMS: Readonly<Record<string, string>> = { GetTaskLogs: 'readLog', FollowEvents: 'listEvents' };
 
 /** Every field has some value, so that each call can make its request. */
 const anything = (more: Readonly<Record<string, unknown>> = {}): Message =>

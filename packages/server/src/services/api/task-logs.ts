@@ -6,8 +6,8 @@ import type { AttemptLogPage, AttemptName, LogReader } from '../../logs/log-read
 import { badRequest } from '../../rest/errors.ts';
 import { OpenStreams } from '../../rest/open-streams.ts';
 import { READERS } from '../../rest/operations/operation.ts';
-import { STALLED_MS } from '../../rest/sse.ts';
 import { type CallGuard, callerIn } from '../caller.ts';
+import { isDrained } from './drained.ts';
 import { isPathPart, type Message, refuseMalformed, text } from './message.ts';
 import { callRest, type RestPorts, statusOf } from './rest-call.ts';
 
@@ -87,19 +87,4 @@ function requestOf(message: Message) {
   const no = Number(message.attempt ?? 0);
   const attempt: number | 'last' = no === 0 ? 'last' : no;
   return { run, task, attempt, from: Number(message.from ?? 0), follow: message.follow === true };
-}
-
-/** False when the reader has taken nothing for too long: it holds a place that others may want. */
-function isDrained(stream: LineStream, gone: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const done = (isTaken: boolean) => {
-      clearTimeout(timer);
-      gone.removeEventListener('abort', onGone);
-      resolve(isTaken);
-    };
-    const onGone = () => done(true);
-    const timer = setTimeout(() => done(false), STALLED_MS);
-    stream.once('drain', () => done(true));
-    gone.addEventListener('abort', onGone, { once: true });
-  });
 }

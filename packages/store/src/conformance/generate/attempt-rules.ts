@@ -48,12 +48,16 @@ export const attemptRules = {
       return { runId: found.run.runId, taskNo, fence, no: 1 + (checkpoint?.fence === fence ? checkpoint.no : 0) };
     },
   },
+  // With the end of an attempt, and before it.
+  AttemptMeasured: { weight: 0, given: () => null },
   AttemptEnded: {
     weight: 16,
     given(world) {
       const { chance } = world;
       const found = world.runningTask();
       if (found === null) return null;
+      const { taskNo, attemptNo, fence } = found.task;
+      if (chance.is(0.5)) world.emit('AttemptMeasured', { runId: found.run.runId, taskNo, attemptNo, fence });
       if (chance.is(0.4)) return endOf(found.run, found.task, 'succeeded', null);
       const retryAt = chance.is(0.6) ? ((chance.now + 5_000) as Instant) : null;
       return endOf(found.run, found.task, chance.one(FAILURES), retryAt);

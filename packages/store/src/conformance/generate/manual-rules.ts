@@ -1,5 +1,5 @@
 /** What people do to runs and tasks. */
-import type { AttemptNo, Instant, TaskCleared, TaskNo } from '@signalbox/engine';
+import { type AttemptNo, type Instant, PRIORITIES, type TaskCleared, type TaskNo } from '@signalbox/engine';
 import type { Rules } from './rule.ts';
 import type { ModelTask } from './world.ts';
 
@@ -44,6 +44,15 @@ export const manualRules = {
         ...{ firstOfTask: task === undefined, firstOfRun: !run.claimed },
         ...(state === 'succeeded' ? {} : { output: null, facts: null }),
       };
+    },
+  },
+  PrioritySet: {
+    weight: 2,
+    given(world) {
+      const run = world.run(({ phase, setAside }) => phase !== 'ended' && !setAside);
+      if (run === null) return null;
+      const priority = world.chance.one(PRIORITIES.filter((one) => one !== run.priority));
+      return { runId: run.runId, priority, before: run.priority };
     },
   },
   PauseSet: {

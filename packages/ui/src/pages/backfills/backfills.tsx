@@ -12,6 +12,7 @@ import { actorName, count, plural } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
+import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { BackfillDialog } from './backfill-dialog.tsx';
 
@@ -37,29 +38,7 @@ export function Backfills({ dag }: { readonly dag?: string }) {
   return (
     <Card {...(dag === undefined ? {} : { title: 'Backfills', side: start })} flush>
       <Paged query={pages} more="Older backfills" empty={<None isOfDag={dag !== undefined} />}>
-        {(items) => (
-          <div className="scroll-x">
-            <table className="list stacked">
-              <thead>
-                <tr>
-                  <th>State</th>
-                  {dag === undefined && <th>DAG</th>}
-                  <th>Range</th>
-                  <th>Progress</th>
-                  <th className="hide-narrow">Started</th>
-                  <th>
-                    <span className="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((backfill) => (
-                  <Row key={backfill.id} backfill={backfill} withDag={dag === undefined} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+        {(items) => <Table isStacked rows={items} keyOf={({ id }) => id} columns={columns(dag === undefined)} />}
       </Paged>
     </Card>
   );
@@ -87,50 +66,59 @@ const STATES: Readonly<Record<BackfillView['state'], readonly [string, string]>>
   stopped: ['stopped', 'chip bad'],
 };
 
-function Row({ backfill, withDag }: { readonly backfill: BackfillView; readonly withDag: boolean }) {
-  const { dag, schedule, from, to, which, state, reason, actor, startedAt, endedAt, estimatedEndAt } = backfill;
-  const [word, look] = STATES[state];
-  return (
-    <tr>
-      <td>
-        <span className={look}>{word}</span>
+const WHICH: Readonly<Record<BackfillView['which'], string>> = {
+  missing: 'windows without a run',
+  failed: 'windows whose run failed',
+  all: 'all windows',
+};
+
+const columns = (withDag: boolean): readonly (Column<BackfillView> | false)[] => [
+  {
+    head: 'State',
+    cell: ({ state, reason }) => (
+      <>
+        <span className={STATES[state][1]}>{STATES[state][0]}</span>
         {reason !== null && <div className="small tone-bad">{reason}</div>}
-      </td>
-      {withDag && (
-        <td>
-          <DagLink name={dag} tab="backfills" />
-        </td>
-      )}
-      <td>
-        <Time at={from} /> to <Time at={to} />
+      </>
+    ),
+  },
+  withDag && { head: 'DAG', cell: ({ dag }) => <DagLink name={dag} tab="backfills" /> },
+  {
+    head: 'Range',
+    cell: ({ from, to, schedule, which, until }) => (
+      <>
+        <Time at={from} withDay /> to <Time at={to} withDay />
         <div className="small faint">
-          {schedule}, {which === 'all' ? 'all windows' : which}
-          {backfill.until !== null && `, up to ${backfill.until}`}
+          schedule {schedule}, {WHICH[which]}
+          {until !== null && `, up to ${until}`}
         </div>
-      </td>
-      <td>
-        <Progress backfill={backfill} />
-      </td>
-      <td className="soft nowrap hide-narrow">
-        <Ago at={startedAt} /> by {actorName(actor)}
-        <div className="small faint">
-          {endedAt !== null ? (
-            <>
-              ended <Ago at={endedAt} />
-            </>
-          ) : estimatedEndAt !== null ? (
-            <>
-              done <Ago at={estimatedEndAt} />, if it goes on so
-            </>
-          ) : (
-            `${backfill.maxActive} at a time`
-          )}
-        </div>
-      </td>
-      <td>
-        <Actions backfill={backfill} />
-      </td>
-    </tr>
+      </>
+    ),
+  },
+  { head: 'Progress', cell: (backfill) => <Progress backfill={backfill} /> },
+  { head: 'Started', place: 'hide-narrow', look: 'soft breaks', cell: (backfill) => <Started backfill={backfill} /> },
+  actionsOf((backfill) => <Actions backfill={backfill} />),
+];
+
+function Started({ backfill }: { readonly backfill: BackfillView }) {
+  const { actor, startedAt, endedAt, estimatedEndAt, maxActive } = backfill;
+  return (
+    <>
+      <Ago at={startedAt} /> by {actorName(actor)}
+      <div className="small faint">
+        {endedAt !== null ? (
+          <>
+            ended <Ago at={endedAt} />
+          </>
+        ) : estimatedEndAt !== null ? (
+          <>
+            done <Ago at={estimatedEndAt} />, if it goes on so
+          </>
+        ) : (
+          `${maxActive} at a time`
+        )}
+      </div>
+    </>
   );
 }
 
@@ -163,7 +151,7 @@ function Actions({ backfill }: { readonly backfill: BackfillView }) {
   const path = `/v1/backfills/${seg(id)}`;
   const verb = state === 'running' ? 'Pause' : 'Resume';
   return (
-    <div className="row row-actions">
+    <>
       <ChangeButton
         run={() => post(`${path}/${verb.toLowerCase()}`)}
         done={state === 'running' ? 'The backfill is paused. Its live runs go on.' : 'The backfill goes on.'}
@@ -181,7 +169,7 @@ function Actions({ backfill }: { readonly backfill: BackfillView }) {
       >
         Cancel …
       </OpenButton>
-    </div>
+    </>
   );
 }
 

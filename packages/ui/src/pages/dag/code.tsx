@@ -2,7 +2,8 @@
 import type { DagDetails } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { sourcesQuery } from '../../api/sources.ts';
-import { Json } from '../../parts/json.tsx';
+import { languageOf } from '../../parts/highlight.ts';
+import { Block, Json } from '../../parts/json.tsx';
 import { Card, Loaded } from '../../parts/page.tsx';
 
 export function Code({ dag }: { readonly dag: DagDetails }) {
@@ -17,9 +18,7 @@ export function Code({ dag }: { readonly dag: DagDetails }) {
           {(files) =>
             files.map(({ name, text }) => (
               <Card key={name} title={<span className="mono">{name}</span>} flush>
-                <pre className="code" tabIndex={0}>
-                  {text}
-                </pre>
+                <Block className="code" text={text} language={languageOf(name)} />
               </Card>
             ))
           }

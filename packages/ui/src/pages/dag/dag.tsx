@@ -10,6 +10,7 @@ import { cronWords } from '../../parts/schedule-words.ts';
 import { StateIcon } from '../../parts/state.tsx';
 import { RunStrip } from '../../parts/strip.tsx';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.tsx';
+import { viewerZone } from '../../parts/zones.tsx';
 import { TriggerButton } from '../../trigger/trigger.tsx';
 import { successRate } from '../dags/figures.ts';
 import { DagLabels } from '../dags/labels.tsx';
@@ -65,7 +66,14 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
           <Link to="/dags">DAGs</Link> /
         </>
       }
-      sub={dag.description ?? undefined}
+      sub={
+        dag.description === null && dag.tags.length === 0 && dag.owner === null ? undefined : (
+          <div className="row wrap">
+            {dag.description}
+            <DagLabels tags={dag.tags} owner={dag.owner} />
+          </div>
+        )
+      }
       actions={
         <>
           {schedule !== null && <ScheduleSwitch dag={dag.name} paused={schedule.paused} />}
@@ -91,6 +99,8 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
         {schedule !== null && (
           <span title={`${schedule.fires} (${schedule.zone})`}>
             <b>{cronWords(schedule.fires)}</b>
+            {schedule.zone !== viewerZone() && ` ${schedule.zone}`}
+            {dag.scheduleCount > 1 && ` and ${dag.scheduleCount - 1} more`}
             {schedule.paused ? (
               <span className="chip warn">paused</span>
             ) : (
@@ -101,7 +111,6 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
           </span>
         )}
       </div>
-      <DagLabels tags={dag.tags} owner={dag.owner} />
       {dag.retiredAt !== null && (
         <div className="notice warn">
           <StateIcon state="removed" />

@@ -94,7 +94,7 @@ function GridView({ grid }: { readonly grid: DagGrid }) {
       </VirtualRows>
       <div className="card-foot small faint" aria-live="polite">
         {place === null ? (
-          `The last ${plural(runs.length, 'run')}, newest on the right.${grid.cut ? ' Older ones are left out: they have too many tasks.' : ''}`
+          `${runs.length === 1 ? 'The only run.' : `The last ${plural(runs.length, 'run')}, newest on the right.`}${grid.cut ? ' Older ones are left out: they have too many tasks.' : ''}`
         ) : (
           <PlaceText
             name={rows[place.row]?.name}
@@ -137,7 +137,8 @@ function PlaceText({ name, state, run }: PlaceTextProps) {
 function Heads({ runs, now }: { readonly runs: readonly GridRun[]; readonly now: number }) {
   const tookMs = ({ createdAt, endedAt }: GridRun) =>
     (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(createdAt);
-  const longest = Math.max(1, ...runs.map(tookMs));
+  const ended = runs.filter(({ endedAt }) => endedAt !== null);
+  const longest = Math.max(1, ...(ended.length > 0 ? ended : runs).map(tookMs));
   return (
     <div className="grid-row grid-head" role="row">
       <span className="grid-name" role="columnheader">
@@ -156,7 +157,10 @@ function Heads({ runs, now }: { readonly runs: readonly GridRun[]; readonly now:
             title={label}
             aria-label={label}
           >
-            <i className={`tone-fill-${tone}`} style={{ height: 4 + Math.round((tookMs(run) / longest) * 34) }} />
+            <i
+              className={`tone-fill-${tone}`}
+              style={{ height: 4 + Math.round(Math.min(1, tookMs(run) / longest) * 34) }}
+            />
           </Link>
         );
       })}

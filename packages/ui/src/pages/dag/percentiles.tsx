@@ -65,6 +65,10 @@ function Chart({ stats, by }: { readonly stats: Stats; readonly by: 'day' | 'hou
           ))}
         </div>
       </div>
+      <div className="percentile-axis small faint">
+        <span>{whenOf(steps[0]?.from, by)}</span>
+        <span>{whenOf(steps.at(-1)?.from, by)}</span>
+      </div>
       <p className="small faint row wrap">
         {LINES.map(([, name]) => (
           <span key={name} className={`key-${name}`}>
@@ -75,6 +79,20 @@ function Chart({ stats, by }: { readonly stats: Stats; readonly by: 'day' | 'hou
       </p>
     </>
   );
+}
+
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const hour = new Intl.DateTimeFormat(undefined, {
+  weekday: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hour12: false,
+});
+
+/** Days come as dates, hours as instants. */
+function whenOf(from: string | undefined, by: 'day' | 'hour'): string {
+  if (from === undefined) return '';
+  return by === 'day' ? day.format(new Date(`${from.slice(0, 10)}T00:00:00Z`)) : hour.format(new Date(from));
 }
 
 const said = (ms: number | null): string => (ms === null ? '–' : span(ms));

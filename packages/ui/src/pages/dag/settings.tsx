@@ -1,12 +1,9 @@
 import type { DagDetails } from '@signalbox/protocol';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { ConfirmButton } from '../../actions/change.tsx';
 import { request, seg } from '../../api/client.ts';
-import { useRights } from '../../api/session.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { plural } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Card } from '../../parts/page.tsx';
-import { Explained, useToasts } from '../../parts/toasts.tsx';
 
 const POLICIES = {
   continue: 'what does not need it goes on',
@@ -15,8 +12,6 @@ const POLICIES = {
 } as const;
 
 export function Settings({ dag }: { readonly dag: DagDetails }) {
-  const [isAsking, setAsking] = useState(false);
-  const { mayOperate, reason } = useRights();
   return (
     <>
       <Card>
@@ -32,7 +27,7 @@ export function Settings({ dag }: { readonly dag: DagDetails }) {
           <dt>Undo what was done when a run fails</dt>
           <dd>{dag.compensate ? 'yes' : 'no'}</dd>
           <dt>Largest map</dt>
-          <dd>{dag.maxMapSize} items</dd>
+          <dd>{plural(dag.maxMapSize, 'item')}</dd>
           <dt>Hash of the version</dt>
           <dd className="mono">{dag.hash}</dd>
         </dl>
@@ -46,56 +41,22 @@ export function Settings({ dag }: { readonly dag: DagDetails }) {
             <span className="grow soft">
               No new runs and no schedule. Live runs go on, history stays, the next deploy brings it back.
             </span>
-            <button
-              type="button"
+            <ConfirmButton
+              button="Delete the DAG …"
               className="button danger"
-              disabled={!mayOperate}
-              title={reason}
-              onClick={() => setAsking(true)}
+              title={`Delete ${dag.name}`}
+              verb="Delete"
+              change={{
+                run: () => request(`/v1/dags/${seg(dag.name)}`, { method: 'DELETE' }),
+                done: `${dag.name} is deleted.`,
+                touches: 'everything',
+              }}
             >
-              Delete the DAG …
-            </button>
+              <p>The DAG takes no new runs and its schedule ends. The next deploy brings it back.</p>
+            </ConfirmButton>
           </div>
         </Card>
       )}
-      {isAsking && <DeleteDialog dag={dag.name} onClose={() => setAsking(false)} />}
     </>
-  );
-}
-
-function DeleteDialog({ dag, onClose }: { readonly dag: string; readonly onClose: () => void }) {
-  const client = useQueryClient();
-  const { tell } = useToasts();
-  const remove = useMutation({
-    mutationFn: () => request(`/v1/dags/${seg(dag)}`, { method: 'DELETE' }),
-    onSuccess: async () => {
-      tell(`${dag} is deleted.`);
-      onClose();
-      await client.invalidateQueries();
-    },
-  });
-  return (
-    <Dialog
-      title={`Delete ${dag}`}
-      onClose={onClose}
-      foot={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            Keep it
-          </button>
-          <button
-            type="button"
-            className="button danger primary"
-            disabled={remove.isPending}
-            onClick={() => remove.mutate()}
-          >
-            Delete
-          </button>
-        </>
-      }
-    >
-      <p>The DAG takes no new runs and its schedule ends. The next deploy brings it back.</p>
-      {remove.error !== null && <Explained error={remove.error} />}
-    </Dialog>
   );
 }

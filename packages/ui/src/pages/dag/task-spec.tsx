@@ -50,6 +50,8 @@ export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecV
     ['Group', task.group],
     ['Role', task.role === 'task' ? null : task.role],
     ['Runs the DAG', task.child?.dag ?? null],
+    ['Pool', task.limits.pool === undefined ? null : `${task.limits.pool.slots} of ${task.limits.pool.name}`],
+    ['At a time, over all runs', task.limits.maxActive === undefined ? null : String(task.limits.maxActive)],
     ['Timeout', spanOf(task.timeoutMs)],
     ['Memory', memoryText(task.limits)],
     ['In the queue at most', spanOf(task.limits.queueTimeoutMs)],
@@ -58,7 +60,9 @@ export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecV
     ['Counts as stuck without progress for', spanOf(task.limits.stuckMs)],
     [
       'Attempts',
-      `${retries.maxAttempts}, first backoff ${span(retries.baseMs)}, then ×${retries.factor} up to ${span(retries.maxMs)}`,
+      retries.maxAttempts === 1
+        ? '1: it is not retried'
+        : `${retries.maxAttempts}, first backoff ${span(retries.baseMs)}, then ×${retries.factor} up to ${span(retries.maxMs)}`,
     ],
   ];
   return (

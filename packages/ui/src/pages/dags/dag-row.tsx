@@ -12,6 +12,8 @@ import { successRate } from './figures.ts';
 import { DagLabels } from './labels.tsx';
 import { ScheduleSwitch } from './schedule-switch.tsx';
 
+const SHOWN_TAGS = 2;
+
 interface DagRowProps {
   readonly names: readonly string[];
   readonly index: number;
@@ -34,12 +36,15 @@ export function DagRow({ names, index, filter }: DagRowProps) {
         </Link>
         {dag !== undefined && (
           <div className="dag-about small">
+            <span className="only-phone">
+              <RunStrip runs={dag.recentRuns} most={14} />
+            </span>
             {dag.description !== null && (
               <span className="faint truncate" title={dag.description}>
                 {dag.description}
               </span>
             )}
-            <DagLabels tags={dag.tags} owner={dag.owner} />
+            <DagLabels tags={dag.tags} owner={dag.owner} most={SHOWN_TAGS} />
           </div>
         )}
       </div>
@@ -52,7 +57,7 @@ export function DagRow({ names, index, filter }: DagRowProps) {
       <div role="cell" className="right nowrap hide-narrow">
         {typical === null ? none : span(typical)}
       </div>
-      <div role="cell" className="hide-narrow truncate">
+      <div role="cell" className="hide-narrow dag-starts">
         {dag !== undefined && <WhatStarts dag={dag} />}
       </div>
       <div role="cell" className="hide-narrow">
@@ -75,7 +80,10 @@ function WhatStarts({ dag: { schedule, scheduleCount, event } }: { readonly dag:
     return (
       <span title={`${schedule.fires} (${schedule.zone})`}>
         {cronWords(schedule.fires)}
-        {scheduleCount > 1 && <span className="faint"> and {scheduleCount - 1} more</span>}
+        <span className="small faint truncate">
+          {schedule.zone}
+          {scheduleCount > 1 && `, and ${scheduleCount - 1} more`}
+        </span>
       </span>
     );
   }

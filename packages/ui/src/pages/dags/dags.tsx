@@ -1,5 +1,6 @@
 import type { DagLabels } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { anyDagQuery, STATS_DAYS } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { ShowFilter, useShown } from '../../parts/filters.tsx';
@@ -9,6 +10,7 @@ import { VirtualRows } from '../../parts/virtual-rows.tsx';
 import { type DagFilter, dagChunkQuery, dagLabelsQuery, dagNamesQuery } from './chunks.ts';
 import { DagRow } from './dag-row.tsx';
 import './dags.css';
+import { Command } from '../../parts/json.tsx';
 
 const FILTERS = [
   ['all', 'All'],
@@ -66,8 +68,11 @@ export function DagsPage() {
             items.length > 0 ? (
               <DagList names={items} filter={filter} />
             ) : isEmpty ? (
-              <Empty title="No DAGs are deployed.">
-                <code>signalbox deploy dags/hello.ts</code>
+              <Empty title="No DAGs yet.">
+                <span>
+                  <Link to="/">Home</Link> has one to paste. Save it and deploy it:
+                </span>
+                <Command>signalbox deploy dags/hello.ts</Command>
               </Empty>
             ) : (
               <Empty title="No DAG matches." />

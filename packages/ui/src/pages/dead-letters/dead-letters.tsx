@@ -7,11 +7,13 @@ import { useSearchState } from '../../api/search-state.ts';
 import { useRights } from '../../api/session.tsx';
 import { DagLink, dagWord } from '../../parts/dag-link.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { count, plural, shortId } from '../../parts/format.ts';
+import { count, fewOf, plural, shortId } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { type DeadLetterFilter, UseDialog } from './use-dialog.tsx';
 
+const SHOWN_DAGS = 5;
 const REASONS: Readonly<Record<DeadLetterView['reason'], string>> = {
   retries: 'all attempts failed',
   permanent: 'permanent error',
@@ -39,7 +41,7 @@ export function DeadLettersPage() {
           );
           if (shown.length === 0) {
             return (
-              <Card>
+              <Card flush>
                 <Empty title="No dead letters.">
                   <span>A task whose attempts are used up, or whose error is permanent, shows here.</span>
                 </Empty>
@@ -93,8 +95,11 @@ function Group({ group, dag, isOpen, onToggle }: GroupProps) {
         <button type="button" className="link-button grow" aria-expanded={isOpen} onClick={onToggle}>
           <ErrorLine text={group.error ?? group.code} />
           <span className="small faint">
-            {group.dags.map((one) => `${dagWord(one.dag)} (${one.count})`).join(', ')} · {group.code ?? group.outcome} ·
-            first <Ago at={group.firstAt} />, last <Ago at={group.lastAt} />
+            {fewOf(
+              group.dags.map((one) => `${dagWord(one.dag)} (${one.count})`),
+              SHOWN_DAGS,
+            )}{' '}
+            · {group.code ?? group.outcome} · first <Ago at={group.firstAt} />, last <Ago at={group.lastAt} />
           </span>
         </button>
         <Buttons filter={filter} />
@@ -137,52 +142,36 @@ function LetterTable({ filter }: { readonly filter: DeadLetterFilter }) {
   return (
     <Loaded query={letters}>
       {({ items, cursor }) => (
-        <div className="scroll-x">
-          <table className="list">
-            <thead>
-              <tr>
-                <th>DAG</th>
-                <th>Task</th>
-                <th>Run</th>
-                <th>Why it was given up</th>
-                <th className="right">Attempts</th>
-                <th>When</th>
-              </tr>
-            </thead>
-            <tbody>
-              {items.map((letter) => (
-                <tr key={letter.id}>
-                  <td>
-                    <DagLink name={letter.dag} className="" />
-                  </td>
-                  <td>
-                    <Link
-                      to="/runs/$id/tasks/$task"
-                      params={{ id: letter.run, task: letter.task }}
-                      className="name-link"
-                    >
-                      {letter.task}
-                    </Link>
-                  </td>
-                  <td>
-                    <Link to="/runs/$id" params={{ id: letter.run }} className="mono">
-                      {shortId(letter.run)}
-                    </Link>
-                  </td>
-                  <td className="soft">{REASONS[letter.reason]}</td>
-                  <td className="right">{letter.attempt}</td>
-                  <td className="soft">
-                    <Ago at={letter.at} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+        <>
+          <Table rows={items} keyOf={({ id }) => id} columns={COLUMNS} />
           {cursor !== null && (
             <div className="card-foot small faint">The newest {plural(items.length, 'letter')} are shown.</div>
           )}
-        </div>
+        </>
       )}
     </Loaded>
   );
 }
+
+const COLUMNS: readonly Column<DeadLetterView>[] = [
+  { head: 'DAG', cell: ({ dag }) => <DagLink name={dag} className="" /> },
+  {
+    head: 'Task',
+    cell: ({ run, task }) => (
+      <Link to="/runs/$id/tasks/$task" params={{ id: run, task }} className="name-link">
+        {task}
+      </Link>
+    ),
+  },
+  {
+    head: 'Run',
+    cell: ({ run }) => (
+      <Link to="/runs/$id" params={{ id: run }} className="mono">
+        {shortId(run)}
+      </Link>
+    ),
+  },
+  { head: 'Why it was given up', look: 'soft', cell: ({ reason }) => REASONS[reason] },
+  { head: 'Attempts', place: 'right', cell: ({ attempt }) => attempt },
+  { head: 'When', look: 'soft', cell: ({ at }) => <Ago at={at} /> },
+];

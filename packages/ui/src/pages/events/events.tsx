@@ -1,14 +1,16 @@
 /** What becomes true, as it becomes true. */
 import type { EventView } from '@signalbox/protocol';
 import { EVENT_KINDS } from '@signalbox/protocol/words';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { withQuery } from '../../api/client.ts';
+import { workersQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { LiveStream, type StreamState } from '../../live/stream.ts';
 import { DagLink } from '../../parts/dag-link.tsx';
-import { ChoiceFilter, TextFilter } from '../../parts/filters.tsx';
-import { shortId } from '../../parts/format.ts';
+import { ChoiceFilter, DagFilter } from '../../parts/filters.tsx';
+import { actorName, localTime, shortId } from '../../parts/format.ts';
 import { Time } from '../../parts/now.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
 import { VirtualRows } from '../../parts/virtual-rows.tsx';
@@ -28,12 +30,12 @@ export function EventsPage() {
       sub="Everything that happens in the system, newest first."
       actions={
         <button type="button" className="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-          {isPaused ? 'Go on' : 'Hold still'}
+          {isPaused ? 'Resume' : 'Pause'}
         </button>
       }
     >
       <div className="toolbar">
-        <TextFilter name="dag" label="Only events of this DAG" placeholder="Only this DAG  /" />
+        <DagFilter label="Only events of this DAG" />
         <ChoiceFilter name="kind" label="Only this kind" all="All kinds" choices={EVENT_KINDS} word={(one) => one} />
         <select
           className="field"
@@ -56,7 +58,20 @@ export function EventsPage() {
             <span>Events show here as they happen. Trigger a DAG to see some.</span>
           </Empty>
         ) : (
-          <VirtualRows count={events.length} height={ROW} label="Events">
+          <VirtualRows
+            count={events.length}
+            height={ROW}
+            label="Events"
+            className="event-rows"
+            head={
+              <div className="event-row head" role="row">
+                <span role="columnheader">When</span>
+                <span role="columnheader">Kind</span>
+                <span role="columnheader">DAG, run and task</span>
+                <span role="columnheader">Details</span>
+              </div>
+            }
+          >
             {(index) => <Row event={events[index] as Shown} />}
           </VirtualRows>
         )}
@@ -67,10 +82,11 @@ export function EventsPage() {
 
 function Row({ event }: { readonly event: Shown }) {
   const { at, kind, dag, run, task, details } = event;
-  const text = Object.entries(details)
-    .filter(([, value]) => value !== null && value !== undefined && value !== false)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
+  const workers = useQuery(workersQuery()).data?.items ?? [];
+  const whole = detailsText(details, (_, value) => value);
+  const text = detailsText(details, (name, value) =>
+    name === 'worker' ? (workers.find(({ id }) => id === value)?.name ?? value.slice(0, 8)) : shortened(name, value),
+  );
   return (
     <div className="event-row">
       <span role="cell" className="faint small">
@@ -98,11 +114,29 @@ function Row({ event }: { readonly event: Shown }) {
           </>
         )}
       </span>
-      <span role="cell" className="truncate soft" title={text}>
+      <span role="cell" className="truncate soft" title={whole}>
         {text}
       </span>
     </div>
   );
+}
+
+function detailsText(details: EventView['details'], textOf: (name: string, value: string) => string): string {
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== undefined && value !== false)
+    .map(([name, value]) => `${name} ${textOf(name, typeof value === 'string' ? value : JSON.stringify(value))}`)
+    .join(', ');
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** What nobody reads in whole: ids, hashes, and times of another zone. The whole of it shows on hover. */
+function shortened(name: string, value: string): string {
+  if (name === 'actor') return actorName(value);
+  if (UUID.test(value)) return shortId(value);
+  if (INSTANT.test(value)) return localTime(Date.parse(value), Date.now());
+  return name === 'hash' ? value.slice(0, 8) : value;
 }
 
 const newestFirst = (a: Shown, b: Shown): number => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0);

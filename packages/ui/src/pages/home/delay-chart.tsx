@@ -14,7 +14,7 @@ export function DelayChart({ delays }: { readonly delays: Delays | undefined }) 
   const shown = known.slice(0, BARS).reverse();
   const most = Math.max(1, ...shown);
   const [half, nearlyAll] = [percentile(known, 50) ?? 0, percentile(known, 95) ?? 0];
-  const label = `First task after ${within(half)}, 95 % within ${within(nearlyAll)}`;
+  const label = `Start delay of the newest runs: p50 ${within(half)}, p95 ${within(nearlyAll)}`;
   return (
     <figure aria-label={label}>
       <svg

@@ -1,4 +1,6 @@
 /** A server without dags: what to paste and type. */
+
+import { Block } from '../../parts/json.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 
 const EXAMPLE = `import { dag } from '@signalbox/sdk';
@@ -16,12 +18,12 @@ export function FirstSteps() {
           <p>
             Save this as <code>dags/hello.ts</code>, or run <code>signalbox init</code> for a folder with examples.
           </p>
-          <pre className="block">{EXAMPLE}</pre>
+          <Block text={EXAMPLE} language="script" />
         </div>
       </Card>
       <Card title="2. Deploy it">
         <div className="stack tight">
-          <pre className="block">signalbox deploy dags/hello.ts</pre>
+          <Block text="signalbox deploy dags/hello.ts" language="hash" />
           <p className="soft">The DAG shows here as soon as it is deployed. Then press Trigger.</p>
         </div>
       </Card>

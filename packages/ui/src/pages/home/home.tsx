@@ -26,8 +26,9 @@ import {
   workersQuery,
 } from '../../api/queries.ts';
 import { useIsInstallation } from '../../api/session.tsx';
+import { dagWord } from '../../parts/dag-link.tsx';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { count, plural } from '../../parts/format.ts';
+import { count, fewOf, plural } from '../../parts/format.ts';
 import { Ago, Time, useNow } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { RunTable } from '../../parts/run-table.tsx';
@@ -38,6 +39,7 @@ import { DelayChart } from './delay-chart.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { OutcomeChart } from './outcome-chart.tsx';
 
+const SHOWN_DAGS = 3;
 const ASKED_WHY = 8;
 /** Enough to have some that ended among them. */
 const LATEST = 50;
@@ -143,7 +145,7 @@ export function HomePage() {
               )}
             </Loaded>
           </Card>
-          <Card title="Next firings" flush>
+          <Card title="Next firings" side={<Link to="/schedules">All</Link>} flush>
             <Loaded query={schedules}>{({ items }) => <Firings schedules={items} />}</Loaded>
           </Card>
         </div>
@@ -221,7 +223,11 @@ function LetterGroupList({ groups }: { readonly groups: readonly DeadLetterGroup
             <span className="grow">
               <ErrorLine text={group.error ?? group.code} />
               <span className="small faint">
-                {group.dags.map(({ dag }) => dag).join(', ')} · <Ago at={group.lastAt} />
+                {fewOf(
+                  group.dags.map(({ dag }) => dagWord(dag)),
+                  SHOWN_DAGS,
+                )}{' '}
+                · <Ago at={group.lastAt} />
               </span>
             </span>
           </Link>

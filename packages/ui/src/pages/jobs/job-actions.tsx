@@ -15,7 +15,7 @@ export function JobActions({ job, onDeleted }: { readonly job: JobView; readonly
   const isPaused = state === 'paused';
   const verb = isPaused ? 'Resume' : 'Pause';
   return (
-    <div className="row row-actions">
+    <>
       {LIVE.includes(state) && (
         <>
           <ChangeButton
@@ -61,6 +61,6 @@ export function JobActions({ job, onDeleted }: { readonly job: JobView; readonly
       >
         <p>It is cancelled and gone from the list. What its runs did and wrote stays under Runs.</p>
       </ConfirmButton>
-    </div>
+    </>
   );
 }

@@ -13,11 +13,13 @@ import { Card, Empty, Page } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { State } from '../../parts/state.tsx';
 import { lookOf } from '../../parts/states.ts';
+import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { JobActions } from './job-actions.tsx';
 import { JobDialog } from './job-dialog.tsx';
 import { When } from './when.tsx';
 import './jobs.css';
+import { Command } from '../../parts/json.tsx';
 
 const KINDS = [
   ['all', 'All'],
@@ -67,71 +69,55 @@ export function JobsPage() {
             isAll ? (
               <Empty title="No jobs yet.">
                 <span>Create one here, or type</span>
-                <code>signalbox jobs create --run 'echo hello' --delay 10m</code>
+                <Command>{`signalbox jobs create --run 'echo hello' --delay 10m`}</Command>
               </Empty>
             ) : (
               <Empty title="No job matches." />
             )
           }
         >
-          {(jobs) => <JobTable jobs={jobs} />}
+          {(jobs) => <Table isStacked rows={jobs} keyOf={({ id }) => id} columns={COLUMNS} />}
         </Paged>
       </Card>
     </Page>
   );
 }
 
-function JobTable({ jobs }: { readonly jobs: readonly JobView[] }) {
-  return (
-    <div className="scroll-x">
-      <table className="list stacked">
-        <thead>
-          <tr>
-            <th>State</th>
-            <th>Job</th>
-            <th>When</th>
-            <th className="hide-narrow">Created</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.map((job) => (
-            <tr key={job.id}>
-              <td>
-                <State state={job.state} />
-              </td>
-              <td className="job-cell">
-                <Link to="/jobs/$id" params={{ id: job.id }} className="name-link job-name truncate" title={job.id}>
-                  {job.name ?? job.what}
-                </Link>
-                <div className="job-about small">
-                  {job.name !== null && (
-                    <span className="mono faint truncate" title={job.what}>
-                      {job.what}
-                    </span>
-                  )}
-                  <Labels job={job} />
-                </div>
-              </td>
-              <td>
-                <When job={job} />
-              </td>
-              <td className="soft nowrap hide-narrow">
-                <Ago at={job.createdAt} />
-                <div className="small faint">by {actorName(job.createdBy)}</div>
-              </td>
-              <td>
-                <JobActions job={job} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const COLUMNS: readonly Column<JobView>[] = [
+  { head: 'State', cell: ({ state }) => <State state={state} /> },
+  {
+    head: 'Job',
+    look: 'job-cell',
+    cell: (job) => (
+      <>
+        <Link to="/jobs/$id" params={{ id: job.id }} className="name-link job-name truncate" title={job.id}>
+          {job.name ?? job.what}
+        </Link>
+        <div className="job-about small">
+          {job.name !== null && (
+            <span className="mono faint truncate" title={job.what}>
+              {job.what}
+            </span>
+          )}
+          <Labels job={job} />
+        </div>
+      </>
+    ),
+  },
+  { head: 'When', cell: (job) => <When job={job} /> },
+  {
+    head: 'Created',
+    place: 'hide-narrow',
+    look: 'soft nowrap',
+    cell: ({ createdAt, createdBy }) => (
+      <>
+        <Ago at={createdAt} />
+        <div className="small faint">by {actorName(createdBy)}</div>
+      </>
+    ),
+  },
+  actionsOf((job) => <JobActions job={job} />),
+];
 
 /** Each a way to the other jobs that have it. */
 export function Labels({ job: { tags, owner, recurring } }: { readonly job: JobView }) {

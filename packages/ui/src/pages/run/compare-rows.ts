@@ -1,7 +1,7 @@
 /** What differs between two runs, task by task. */
 import type { TaskRow } from './model.ts';
 
-interface ComparedTask {
+export interface ComparedTask {
   readonly name: string;
   readonly state: string | null;
   readonly otherState: string | null;

@@ -4,12 +4,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { columnsQuery, runsQuery, shapeQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
-import { fromNow, shortId, span } from '../../parts/format.ts';
+import { count, fromNow, plural, shortId, span } from '../../parts/format.ts';
 import { useNow } from '../../parts/now.tsx';
 import { Card, Empty } from '../../parts/page.tsx';
 import { State } from '../../parts/state.tsx';
 import { lookOf, runState } from '../../parts/states.ts';
-import { compareRows } from './compare-rows.ts';
+import { type Column, Table } from '../../parts/table.tsx';
+import { type ComparedTask, compareRows } from './compare-rows.ts';
 import { rowsOf, type TaskRow } from './model.ts';
 
 const SHOWN = 200;
@@ -49,44 +50,61 @@ export function Compare({ run, rows }: { readonly run: RunColumns; readonly rows
       }
       flush
     >
+      {other !== undefined && (
+        <p className="card-lead">
+          This run took <strong>{tookText(run, now)}</strong>, <OtherRun id={other.id} />{' '}
+          <strong>{tookText(other, now)}</strong>
+          {other.version !== run.version && ` with version ${other.version} (here ${run.version})`}.
+        </p>
+      )}
       {divergence !== null && (
-        <p className="card-foot">
+        <p className="card-lead">
           First difference: <strong>{divergence.name}</strong> {lookOf(divergence.state).word.toLowerCase()} here, and{' '}
           {lookOf(divergence.otherState).word.toLowerCase()} there.
         </p>
       )}
-      <div className="scroll-x">
-        <table className="list compare">
-          <thead>
-            <tr>
-              <th>Task</th>
-              <th>Here</th>
-              <th>There</th>
-              <th className="right hide-phone">Took here</th>
-              <th className="right hide-phone">Took there</th>
-              <th className="right">Difference</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tasks.slice(0, SHOWN).map(({ name, state, otherState, tookMs, otherMs, differenceMs }) => (
-              <tr key={name}>
-                <td>
-                  <Link to="/runs/$id/tasks/$task" params={{ id: run.id, task: name }} className="name-link">
-                    {name}
-                  </Link>
-                </td>
-                <td>{state === null ? <span className="faint">not there</span> : <State state={state} />}</td>
-                <td>{otherState === null ? <span className="faint">not there</span> : <State state={otherState} />}</td>
-                <td className="right hide-phone">{tookMs === null ? '–' : span(tookMs)}</td>
-                <td className="right hide-phone">{otherMs === null ? '–' : span(otherMs)}</td>
-                <td className="right">
-                  {differenceMs === null ? '–' : `${differenceMs < 0 ? '−' : '+'}${span(Math.abs(differenceMs))}`}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table className="compact" rows={tasks.slice(0, SHOWN)} keyOf={({ name }) => name} columns={columns(run.id)} />
+      {tasks.length > SHOWN && (
+        <div className="card-foot small faint">
+          The {count(SHOWN)} of {plural(tasks.length, 'task')} that differ the most.
+        </div>
+      )}
     </Card>
   );
+}
+
+const tookText = ({ createdAt, endedAt }: RunColumns, now: number): string =>
+  span((endedAt === null ? now : Date.parse(endedAt)) - Date.parse(createdAt));
+
+function OtherRun({ id }: { readonly id: string }) {
+  return (
+    <Link to="/runs/$id" params={{ id }} title={id}>
+      run {shortId(id)}
+    </Link>
+  );
+}
+
+const columns = (run: string): readonly Column<ComparedTask>[] => [
+  {
+    head: 'Task',
+    cell: ({ name }) => (
+      <Link to="/runs/$id/tasks/$task" params={{ id: run, task: name }} className="name-link">
+        {name}
+      </Link>
+    ),
+  },
+  { head: 'Here', cell: ({ state }) => <StateOrNone state={state} /> },
+  { head: 'There', cell: ({ otherState }) => <StateOrNone state={otherState} /> },
+  { head: 'Took here', place: 'right hide-phone', cell: ({ tookMs }) => (tookMs === null ? '–' : span(tookMs)) },
+  { head: 'Took there', place: 'right hide-phone', cell: ({ otherMs }) => (otherMs === null ? '–' : span(otherMs)) },
+  {
+    head: 'Difference',
+    place: 'right',
+    cell: ({ differenceMs }) =>
+      differenceMs === null ? '–' : `${differenceMs < 0 ? '−' : '+'}${span(Math.abs(differenceMs))}`,
+  },
+];
+
+function StateOrNone({ state }: { readonly state: string | null }) {
+  return state === null ? <span className="faint">not there</span> : <State state={state} />;
 }

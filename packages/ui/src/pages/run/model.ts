@@ -97,15 +97,3 @@ function latest(nos: readonly number[], rows: readonly TaskRow[]): number | null
   }
   return found;
 }
-
-/** The tasks that match, with those right before and after them. */
-export function withNeighbours(nos: readonly number[], edges: readonly number[]): Set<number> {
-  const lit = new Set(nos);
-  const own = new Set(nos);
-  for (let i = 0; i < edges.length; i += 2) {
-    const [from, to] = [edges[i] as number, edges[i + 1] as number];
-    if (own.has(from)) lit.add(to);
-    if (own.has(to)) lit.add(from);
-  }
-  return lit;
-}

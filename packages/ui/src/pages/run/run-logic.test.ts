@@ -1,8 +1,9 @@
 import type { RunColumns, RunShape } from '@signalbox/protocol';
 import { TASK_STATES } from '@signalbox/protocol/words';
 import { expect, test } from 'vitest';
+import { withNeighbours } from '../../graph/neighbours.ts';
 import { compareRows } from './compare-rows.ts';
-import { criticalPath, rowsOf, withNeighbours } from './model.ts';
+import { criticalPath, rowsOf } from './model.ts';
 import { readyTimes, segmentsOf, ticksOf } from './segments.ts';
 
 const place = (state: (typeof TASK_STATES)[number]) => TASK_STATES.indexOf(state);

@@ -1,11 +1,19 @@
-import type { RunColumns, RunShape } from '@signalbox/protocol';
+import type { RunColumns, RunShape, TaskView } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { RunActions } from '../../actions/run-actions.tsx';
-import { columnsQuery, dagQuery, runsQuery, shapeQuery, taskQuery, tasksQuery } from '../../api/queries.ts';
+import {
+  columnsQuery,
+  dagQuery,
+  runsQuery,
+  shapeQuery,
+  taskQuery,
+  tasksQuery,
+  workersQuery,
+} from '../../api/queries.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { actorName, count, plural, shortId } from '../../parts/format.ts';
+import { actorName, count, plural, shortId, span } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Ago, Time, Took } from '../../parts/now.tsx';
 import { Card, Empty, Failed, Page } from '../../parts/page.tsx';
@@ -13,12 +21,13 @@ import { RunTable } from '../../parts/run-table.tsx';
 import { State, StateIcon } from '../../parts/state.tsx';
 import { lookOf, rankOf, runState } from '../../parts/states.ts';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.tsx';
+import { WhyText } from '../../parts/why-text.tsx';
 import { Compare } from './compare.tsx';
 import { DelayedRun } from './delayed-run.tsx';
 import { Gantt } from './gantt.tsx';
 import { countStates, isIdle, rowsOf, type TaskRow } from './model.ts';
 import { TaskTable } from './task-table.tsx';
-import { type Happening, timelineOf } from './timeline.ts';
+import { timelineOf } from './timeline.ts';
 import './run.css';
 import { DagCrumbs, dagWord } from '../../parts/dag-link.tsx';
 
@@ -73,7 +82,7 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
     >
       <div className="facts">
         <span>
-          Took{' '}
+          {run.endedAt === null ? 'Open for' : 'Took'}{' '}
           <b>
             <Took from={run.createdAt} to={run.endedAt} />
           </b>
@@ -120,9 +129,12 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
             ))}
           </span>
         )}
+        {run.concurrencyKey !== undefined && (
+          <span title="Runs with the same key share a limit">Key {run.concurrencyKey}</span>
+        )}
         {run.parent !== null && (
           <span>
-            Made by{' '}
+            Started by{' '}
             <Link to="/runs/$id/tasks/$task" params={{ id: run.parent.run, task: run.parent.task }}>
               {run.parent.task} of run {shortId(run.parent.run)}
             </Link>
@@ -132,7 +144,9 @@ function RunView({ run, shape }: { readonly run: RunColumns; readonly shape: Run
       {run.why !== null && (
         <div className="notice warn" role="status">
           <StateIcon state="waiting" />
-          <span>{run.why.message}</span>
+          <span>
+            <WhyText why={run.why} />
+          </span>
         </div>
       )}
       {run.unmet !== undefined && run.unmet.length > 0 && (
@@ -185,7 +199,7 @@ function TabBody({ tab, run, shape, rows, shown }: TabBodyProps) {
       return <Gantt rows={rows} shape={shape} run={run} tasks={tasks} />;
     case 'timeline':
       return isDetailed ? (
-        <Timeline runId={run.id} happenings={timelineOf(run, tasks ?? [])} />
+        <Timeline run={run} tasks={tasks ?? []} />
       ) : (
         <Card>
           <Empty title={`A run of ${count(rows.length)} tasks has too many events for one page.`}>
@@ -271,7 +285,11 @@ function StateBar({ counts, total }: { readonly counts: Readonly<Record<string, 
   );
 }
 
-function Timeline({ runId, happenings }: { readonly runId: string; readonly happenings: readonly Happening[] }) {
+function Timeline({ run, tasks }: { readonly run: RunColumns; readonly tasks: readonly TaskView[] }) {
+  const workers = useQuery(workersQuery()).data?.items ?? [];
+  // By its name while it is connected.
+  const nameOf = (id: string) => workers.find((worker) => worker.id === id)?.name ?? id.slice(0, 8);
+  const happenings = timelineOf(run, tasks, nameOf);
   return (
     <Card flush>
       <ol className="timeline">
@@ -280,11 +298,14 @@ function Timeline({ runId, happenings }: { readonly runId: string; readonly happ
             <span className="faint small">
               <Time at={at} />
             </span>
+            <span className="faint small right" title="Since the run was created">
+              +{span(Date.parse(at) - Date.parse(run.createdAt))}
+            </span>
             <StateIcon state={state} size={12} />
             <span>
               {task !== null && (
                 <>
-                  <Link to="/runs/$id/tasks/$task" params={{ id: runId, task }}>
+                  <Link to="/runs/$id/tasks/$task" params={{ id: run.id, task }}>
                     {task}
                   </Link>{' '}
                 </>

@@ -1,6 +1,7 @@
 /** What happened in a run, in order, from the times of its tasks and attempts. */
 import type { RunSummary, TaskView } from '@signalbox/protocol';
 import { actorName } from '../../parts/format.ts';
+import { lookOf } from '../../parts/states.ts';
 
 export interface Happening {
   readonly at: string;
@@ -9,7 +10,11 @@ export interface Happening {
   readonly text: string;
 }
 
-export function timelineOf(run: RunSummary, tasks: readonly TaskView[]): Happening[] {
+export function timelineOf(
+  run: RunSummary,
+  tasks: readonly TaskView[],
+  nameOf: (worker: string) => string,
+): Happening[] {
   const found: Happening[] = [];
   const add = (at: string | null, state: string, task: string | null, text: string) => {
     if (at !== null) found.push({ at, state, task, text });
@@ -24,16 +29,16 @@ export function timelineOf(run: RunSummary, tasks: readonly TaskView[]): Happeni
       const which = `attempt ${attempt}${speculative ? ' (speculative)' : ''}`;
       add(
         startedAt ?? claimedAt,
-        'running',
+        'started',
         task.name,
-        `${which} started${worker === null ? '' : ` on worker ${worker.slice(0, 8)}`}.`,
+        `${which} started${worker === null ? '' : ` on worker ${nameOf(worker)}`}.`,
       );
       const why = outcome === 'succeeded' || error === null ? '' : `: ${error.split('\n')[0]}`;
       add(
         endedAt,
         outcome ?? 'ended',
         task.name,
-        `${which} ${outcome === 'succeeded' ? 'succeeded' : `ended (${outcome ?? 'unknown'})`}${why}`,
+        `${which} ${lookOf(outcome ?? 'ended').word.toLowerCase()}${why === '' ? '.' : why}`,
       );
     }
     if (task.cleared !== null) add(task.cleared.at, 'ready', task.name, `cleared by ${actorName(task.cleared.by)}.`);

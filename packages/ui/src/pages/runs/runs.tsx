@@ -1,8 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { CancelRunsButton } from '../../actions/cancel-runs.tsx';
+import { ClearRunsButton } from '../../actions/clear-runs.tsx';
 import { runPagesQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
-import { ShowFilter, TextFilter, useShown } from '../../parts/filters.tsx';
+import { DagFilter, ShowFilter, useShown } from '../../parts/filters.tsx';
 import { shortId } from '../../parts/format.ts';
+import { Command } from '../../parts/json.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { RunTable } from '../../parts/run-table.tsx';
@@ -33,11 +36,14 @@ export function RunList({ dag }: { readonly dag?: string }) {
   const filter = FILTERS.find(([name]) => name === key)?.[2] ?? {};
   const { backfill } = search;
   const pages = useInfiniteQuery(runPagesQuery({ ...filter, dag: dag ?? search.dag, backfill }));
+  const mayCancel = backfill === undefined && (key === 'all' || key === 'open' || key === 'queued');
   return (
     <>
       <div className="toolbar">
-        {dag === undefined && <TextFilter name="dag" label="Only runs of this DAG" placeholder="DAG, whole name  /" />}
+        {dag === undefined && <DagFilter label="Only runs of this DAG" />}
         <ShowFilter name="state" label="Which runs" choices={FILTERS} />
+        {dag !== undefined && <ClearRunsButton dag={dag} />}
+        {mayCancel && <CancelRunsButton dag={dag ?? search.dag} state={key === 'all' ? '' : key} />}
         {backfill !== undefined && (
           <button type="button" className="button" onClick={() => change({ backfill: undefined })}>
             Runs of backfill {shortId(backfill)} ✕
@@ -50,9 +56,12 @@ export function RunList({ dag }: { readonly dag?: string }) {
           more="Older runs"
           empty={
             <Empty title={key === 'all' ? 'No runs yet.' : 'No run matches.'}>
-              <span>
-                Trigger a DAG, or type <code>signalbox runs trigger {dag ?? 'hello'}</code>.
-              </span>
+              {key === 'all' && (
+                <>
+                  <span>Trigger a DAG here, or type</span>
+                  <Command>{`signalbox runs trigger ${dag ?? 'hello'}`}</Command>
+                </>
+              )}
             </Empty>
           }
         >

@@ -1,6 +1,7 @@
 /** Times at which a schedule fires: there, here, and what a clock change, the calendar or jitter does to them. */
 import { Ago, Time } from '../../parts/now.tsx';
 import { Empty } from '../../parts/page.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { clockChange } from '../dag/clock-changes.ts';
 
 export interface ShownFiring {
@@ -28,42 +29,29 @@ function wallText(local: string): string {
 
 export function Firings({ firings, zone }: { readonly firings: readonly ShownFiring[]; readonly zone: string }) {
   if (firings.length === 0) return <Empty title="It does not fire again." />;
+  const columns: readonly Column<ShownFiring>[] = [
+    { head: `In ${zone}`, look: 'nowrap', cell: ({ local }) => wallText(local) },
+    { head: 'Here', place: 'hide-phone', look: 'soft', cell: ({ firesAt }) => <Time at={firesAt} zone={zone} /> },
+    { head: 'Notes', isHeadHidden: true, cell: (firing) => <Notes firing={firing} before={before(firings, firing)} /> },
+  ];
+  return <Table rows={firings} keyOf={({ firesAt, local }) => `${firesAt} ${local}`} columns={columns} />;
+}
+
+const before = (firings: readonly ShownFiring[], firing: ShownFiring): ShownFiring | undefined =>
+  firings[firings.indexOf(firing) - 1];
+
+function Notes({ firing, before: last }: { readonly firing: ShownFiring; readonly before: ShownFiring | undefined }) {
+  const { firesAt, local, note } = firing;
+  const change = clockChange(last && offsetMinutes(last.local), offsetMinutes(local));
   return (
-    <div className="scroll-x">
-      <table className="list">
-        <thead>
-          <tr>
-            <th>In {zone}</th>
-            <th>Here</th>
-            <th>
-              <span className="visually-hidden">Notes</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {firings.map(({ firesAt, local, note }, at) => {
-            const before = firings[at - 1];
-            const change = clockChange(before && offsetMinutes(before.local), offsetMinutes(local));
-            return (
-              <tr key={`${firesAt} ${local}`}>
-                <td className="nowrap">{wallText(local)}</td>
-                <td className="soft">
-                  <Time at={firesAt} zone={zone} />
-                </td>
-                <td>
-                  {change !== null && <span className="chip warn">{change}</span>}
-                  {note !== null && <span className="small soft"> {note}</span>}
-                  {change === null && note === null && (
-                    <span className="faint">
-                      <Ago at={firesAt} />
-                    </span>
-                  )}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <>
+      {change !== null && <span className="chip warn">{change}</span>}
+      {note !== null && <span className="small soft"> {note}</span>}
+      {change === null && note === null && (
+        <span className="faint">
+          <Ago at={firesAt} />
+        </span>
+      )}
+    </>
   );
 }

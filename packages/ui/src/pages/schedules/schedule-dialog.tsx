@@ -131,8 +131,8 @@ export function ScheduleDialog({ dag, schedule, onClose }: ScheduleDialogProps) 
         />
         <div className="form-grid">
           <TextField label="Waits for them" placeholder="not at all" hint="Such as 2h." {...text('wait')} />
-          <TextField label="Or looks again every" placeholder="10m" {...text('retryEvery')} />
-          <TextField label="So many times" placeholder="6" {...text('retryTimes')} />
+          <TextField label="Or look again every" placeholder="10m" {...text('retryEvery')} />
+          <TextField label="How many times" placeholder="6" {...text('retryTimes')} />
           <ChoiceField label="If they have not by then, the run" choices={UNMET} {...choice('unmet')} />
         </div>
       </details>

@@ -6,6 +6,7 @@ import { DagLink } from '../../parts/dag-link.tsx';
 import { actorName, count, span } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
+import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { ScheduleDialog } from './schedule-dialog.tsx';
 import { hasIcal } from './schedule-form.ts';
@@ -21,107 +22,99 @@ interface ScheduleTableProps {
 }
 
 export function ScheduleTable({ schedules, withDag = false, chosen, onChoose }: ScheduleTableProps) {
+  const columns: readonly (Column<ListedSchedule> | false)[] = [
+    withDag && { head: 'DAG', cell: ({ dag }) => <DagLink name={dag} tab="schedules" /> },
+    {
+      head: 'Schedule',
+      cell: (schedule) => <Name schedule={schedule} isChosen={schedule.name === chosen} onChoose={onChoose} />,
+    },
+    ...FIRES,
+    // The tab of a dag has room for it.
+    !withDag && { head: 'Runs so far', place: 'right hide-narrow', cell: ({ fired }) => count(fired) },
+    ...SET,
+  ];
   return (
-    <div className="scroll-x">
-      <table className="list stacked">
-        <thead>
-          <tr>
-            {withDag && <th>DAG</th>}
-            <th>Schedule</th>
-            <th>Fires</th>
-            <th>Next</th>
-            <th className="right hide-narrow">Runs so far</th>
-            <th className="hide-narrow">Set by</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {schedules.map((schedule) => (
-            <Row
-              key={`${schedule.dag}/${schedule.name}`}
-              schedule={schedule}
-              withDag={withDag}
-              isChosen={schedule.name === chosen}
-              onChoose={onChoose}
-            />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      isStacked
+      rows={schedules}
+      keyOf={({ dag, name }) => `${dag}/${name}`}
+      columns={columns}
+      isSelected={({ name }) => name === chosen}
+    />
   );
 }
 
-interface RowProps {
+interface NameProps {
   readonly schedule: ListedSchedule;
-  readonly withDag: boolean;
   readonly isChosen: boolean;
   readonly onChoose: ((name: string) => void) | undefined;
 }
 
-function Row({ schedule, withDag, isChosen, onChoose }: RowProps) {
-  const { dag, name, fires, zone, nextAt, paused, fault, fired, setBy, setAt, origin } = schedule;
+function Name({ schedule: { name, origin, fault }, isChosen, onChoose }: NameProps) {
   return (
-    <tr className={isChosen ? 'selected' : undefined}>
-      {withDag && (
-        <td>
-          <DagLink name={dag} tab="schedules" />
-        </td>
+    <>
+      {onChoose === undefined ? (
+        <b className="name-link">{name}</b>
+      ) : (
+        <button type="button" className="link-button name-link" aria-pressed={isChosen} onClick={() => onChoose(name)}>
+          {name}
+        </button>
+      )}{' '}
+      {origin === 'api' && (
+        <span className="chip" title="Created without a deploy; deploys leave it alone">
+          added here
+        </span>
       )}
-      <td>
-        {onChoose === undefined ? (
-          <b>{name}</b>
-        ) : (
-          <button
-            type="button"
-            className="link-button name-link"
-            aria-pressed={isChosen}
-            onClick={() => onChoose(name)}
-          >
-            {name}
-          </button>
-        )}{' '}
-        {origin === 'api' && (
-          <span className="chip" title="Created without a deploy; deploys leave it alone">
-            added here
-          </span>
-        )}
-        {fault !== null && <div className="small tone-bad">{fault}</div>}
-      </td>
-      <td>
-        <span title={`${fires} (${zone})`}>{cronWords(fires)}</span>
+      {fault !== null && <div className="small tone-bad">{fault}</div>}
+    </>
+  );
+}
+
+const FIRES: readonly Column<ListedSchedule>[] = [
+  {
+    head: 'Fires',
+    look: 'phone-line',
+    cell: (schedule) => (
+      <>
+        <span title={`${schedule.fires} (${schedule.zone})`}>{cronWords(schedule.fires)}</span>
         <div className="small faint">
-          {zone}
+          {schedule.zone}
           {schedule.jitterMs !== undefined && `, jitter up to ${span(schedule.jitterMs)}`}
         </div>
         {schedule.requires !== undefined && <Requires schedule={schedule} />}
-      </td>
-      <td>
-        {paused ? (
-          <span className="chip warn">paused</span>
-        ) : nextAt === null ? (
-          <span className="faint">never again</span>
-        ) : (
-          <>
-            <Time at={nextAt} zone={zone} />
-            <div className="small faint">
-              <Ago at={nextAt} zone={zone} />
-            </div>
-          </>
-        )}
-      </td>
-      <td className="right hide-narrow">{count(fired)}</td>
-      <td className="soft nowrap hide-narrow">
+      </>
+    ),
+  },
+  { head: 'Next', label: 'Next', cell: (schedule) => <Next schedule={schedule} /> },
+];
+
+const SET: readonly Column<ListedSchedule>[] = [
+  {
+    head: 'Set by',
+    place: 'hide-narrow',
+    look: 'soft nowrap',
+    cell: ({ origin, setBy, setAt }) => (
+      <>
         {origin === 'definition' ? 'a deploy' : actorName(setBy)}
         <div className="small faint">
           <Ago at={setAt} />
         </div>
-      </td>
-      <td>
-        <Actions schedule={schedule} />
-      </td>
-    </tr>
+      </>
+    ),
+  },
+  actionsOf((schedule) => <Actions schedule={schedule} />),
+];
+
+function Next({ schedule: { paused, nextAt, zone } }: { readonly schedule: ListedSchedule }) {
+  if (paused) return <span className="chip warn">paused</span>;
+  if (nextAt === null) return <span className="faint">never again</span>;
+  return (
+    <>
+      <Time at={nextAt} zone={zone} />
+      <div className="small faint">
+        <Ago at={nextAt} zone={zone} />
+      </div>
+    </>
   );
 }
 
@@ -155,7 +148,7 @@ function Actions({ schedule }: { readonly schedule: ListedSchedule }) {
   const path = `/v1/dags/${seg(dag)}/schedules/${seg(name)}`;
   const verb = paused ? 'Resume' : 'Pause';
   return (
-    <div className="row row-actions">
+    <>
       <ChangeButton
         run={() => post(`${path}/${paused ? 'resume' : 'pause'}`)}
         done={`The schedule ${name} of ${dag} ${paused ? 'goes on' : 'is paused'}.`}
@@ -191,6 +184,6 @@ function Actions({ schedule }: { readonly schedule: ListedSchedule }) {
           </ConfirmButton>
         </>
       )}
-    </div>
+    </>
   );
 }

@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { schedulePagesQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
-import { ShowFilter, TextFilter, useShown } from '../../parts/filters.tsx';
+import { DagFilter, ShowFilter, useShown } from '../../parts/filters.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { ScheduleTable } from './schedule-table.tsx';
@@ -23,7 +23,7 @@ export function SchedulesPage() {
   return (
     <Page title="Schedules" sub="A schedule creates runs of its DAG at planned times.">
       <div className="toolbar">
-        <TextFilter name="dag" label="Only schedules of this DAG" placeholder="DAG, whole name  /" />
+        <DagFilter label="Only schedules of this DAG" />
         <ShowFilter name="show" label="Which schedules" choices={FILTERS} />
       </div>
       <Card flush>

@@ -9,6 +9,7 @@ import { Ago, Time } from '../../parts/now.tsx';
 import { Card, Empty } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { StateIcon } from '../../parts/state.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 
 const SKIPPED: Readonly<Record<NonNullable<WindowView['skipped']>, string>> = {
   paused: 'Skipped: the schedule was paused.',
@@ -47,50 +48,37 @@ export function Windows({ dag, schedule, zone }: WindowsProps) {
         empty={<Empty title={only === 'skipped' ? 'None of these was skipped.' : 'It has not fired yet.'} />}
       >
         {(windows) => (
-          <div className="scroll-x">
-            <table className="list">
-              <thead>
-                <tr>
-                  <th>Planned for</th>
-                  <th className="hide-phone">Schedule</th>
-                  <th>Result</th>
-                  <th className="hide-phone">Decided</th>
-                </tr>
-              </thead>
-              <tbody>
-                {windows.map((window) => (
-                  <Row
-                    key={`${window.firesAt} ${window.wallTime ?? ''} ${window.schedule ?? ''}`}
-                    {...{ window, zone }}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            rows={windows}
+            keyOf={({ firesAt, wallTime, schedule: name }) => `${firesAt} ${wallTime ?? ''} ${name ?? ''}`}
+            columns={columns(zone)}
+          />
         )}
       </Paged>
     </Card>
   );
 }
 
-function Row({ window, zone }: { readonly window: WindowView; readonly zone: string | undefined }) {
-  return (
-    <tr>
-      <td>
-        <Time at={window.firesAt} zone={zone} />
-        {window.count > 1 && <span className="faint"> and {plural(window.count - 1, 'more', 'more')}</span>}
-        {window.wallTime !== null && <div className="small faint">{window.wallTime} by the clock there</div>}
-      </td>
-      <td className="soft hide-phone">{window.schedule ?? <span className="faint">deleted</span>}</td>
-      <td>
-        <Result window={window} />
-      </td>
-      <td className="soft hide-phone">
-        <Ago at={window.decidedAt} />
-      </td>
-    </tr>
-  );
-}
+const columns = (zone: string | undefined): readonly Column<WindowView>[] => [
+  {
+    head: 'Planned for',
+    cell: ({ firesAt, wallTime, count }) => (
+      <>
+        <Time at={firesAt} zone={zone} />
+        {count > 1 && <span className="faint"> and {plural(count - 1, 'more', 'more')}</span>}
+        {wallTime !== null && <div className="small faint">{wallTime} by the clock there</div>}
+      </>
+    ),
+  },
+  {
+    head: 'Schedule',
+    place: 'hide-phone',
+    look: 'soft',
+    cell: ({ schedule }) => schedule ?? <span className="faint">deleted</span>,
+  },
+  { head: 'Result', cell: (window) => <Result window={window} /> },
+  { head: 'Decided', place: 'hide-phone', look: 'soft', cell: ({ decidedAt }) => <Ago at={decidedAt} /> },
+];
 
 function Result({ window }: { readonly window: WindowView }) {
   if (window.run !== null) {

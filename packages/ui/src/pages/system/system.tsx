@@ -1,10 +1,12 @@
+import type { AuditEventView, NodeView } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { auditQuery, nodesQuery, storageQuery } from '../../api/queries.ts';
 import { useIsInstallation, useRights, useSession } from '../../api/session.tsx';
 import { actorName, bytes } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
-import { Webhooks } from '../triggers/webhooks.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { Settings } from './settings.tsx';
 import { Tokens } from './tokens.tsx';
 import { Zones } from './zones.tsx';
 
@@ -26,11 +28,11 @@ export function SystemPage() {
     >
       <Servers />
       {isInstallation && <StorageCard />}
+      <Settings />
       <Zones />
       {isAdmin ? (
         <>
           <Tokens />
-          <Webhooks />
           <Audit />
         </>
       ) : (
@@ -41,6 +43,47 @@ export function SystemPage() {
     </Page>
   );
 }
+
+const SERVER_COLUMNS: readonly Column<NodeView>[] = [
+  {
+    head: 'Server',
+    cell: ({ id, leaving, unfit }) => (
+      <>
+        <span className="mono">{id.slice(0, 8)}</span> {leaving && <span className="chip warn">leaving</span>}
+        {unfit !== null && <span className="chip bad">{unfit}</span>}
+      </>
+    ),
+  },
+  { head: 'Version', label: 'Version', cell: ({ version }) => version ?? <span className="faint">unknown</span> },
+  {
+    head: 'Shards',
+    label: 'Shards',
+    cell: ({ shards }) => (
+      <div className="row">
+        <div className="bar slots">
+          <i className="tone-fill-ok" style={{ width: `${(shards / SHARDS) * 100}%` }} />
+        </div>
+        <span className="nowrap">
+          {shards} of {SHARDS}
+        </span>
+      </div>
+    ),
+  },
+  { head: 'Workers reach it at', label: 'Workers', look: 'mono', cell: ({ address }) => address },
+  {
+    head: 'Services and logs',
+    place: 'hide-narrow',
+    look: 'mono',
+    cell: ({ dataAddress }) => (dataAddress === '' ? '–' : dataAddress),
+  },
+  {
+    head: 'Clock',
+    place: 'right',
+    label: 'Clock',
+    look: 'soft',
+    cell: ({ clockAheadMs }) => clockText(clockAheadMs),
+  },
+];
 
 function Servers() {
   const nodes = useQuery(nodesQuery());
@@ -54,45 +97,25 @@ function Servers() {
                 {unowned} of {SHARDS} shards have no owner: their runs stand still.
               </div>
             )}
-            <div className="scroll-x">
-              <table className="list">
-                <thead>
-                  <tr>
-                    <th>Server</th>
-                    <th>Shards</th>
-                    <th>Workers reach it at</th>
-                    <th className="hide-narrow">Services and logs</th>
-                    <th className="right">Clock</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((node) => (
-                    <tr key={node.id}>
-                      <td>
-                        <span className="mono">{node.id.slice(0, 8)}</span>{' '}
-                        {node.leaving && <span className="chip warn">leaving</span>}
-                        {node.unfit !== null && <span className="chip bad">{node.unfit}</span>}
-                      </td>
-                      <td>
-                        <div className="row">
-                          <div className="bar slots">
-                            <i className="tone-fill-ok" style={{ width: `${(node.shards / SHARDS) * 100}%` }} />
-                          </div>
-                          {node.shards} of {SHARDS}
-                        </div>
-                      </td>
-                      <td className="mono">{node.address}</td>
-                      <td className="mono hide-narrow">{node.dataAddress === '' ? '–' : node.dataAddress}</td>
-                      <td className="right soft">{clockText(node.clockAheadMs)}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <DifferentVersions nodes={items} />
+            <Table isStacked rows={items} keyOf={({ id }) => id} columns={SERVER_COLUMNS} />
           </>
         )}
       </Loaded>
     </Card>
+  );
+}
+
+function DifferentVersions({ nodes }: { readonly nodes: readonly NodeView[] }) {
+  const counts = new Map<string, number>();
+  for (const { version } of nodes) counts.set(version ?? 'unknown', (counts.get(version ?? 'unknown') ?? 0) + 1);
+  if (counts.size < 2) return null;
+  const each = [...counts].sort(([a], [b]) => a.localeCompare(b)).map(([version, count]) => `${version} on ${count}`);
+  return (
+    <div className="notice warn">
+      Servers run different versions: {each.join(', ')}. That is normal during an upgrade. Afterwards, stop the old
+      ones.
+    </div>
   );
 }
 
@@ -121,7 +144,10 @@ function StorageCard() {
                 <div key={table.name} className="contents">
                   <span className="mono">{table.name}</span>
                   <div className="bar">
-                    <i className="tone-fill-busy" style={{ width: `${(table.bytes / databaseBytes) * 100}%` }} />
+                    <i
+                      className="tone-fill-busy"
+                      style={{ width: `${(table.bytes / (tables[0]?.bytes ?? 1)) * 100}%` }}
+                    />
                   </div>
                   <span className="right">{bytes(table.bytes)}</span>
                 </div>
@@ -136,9 +162,26 @@ function StorageCard() {
 
 function clockText(aheadMs: number | null): string {
   if (aheadMs === null) return '–';
-  if (Math.abs(aheadMs) < 1_000) return 'right';
+  if (Math.abs(aheadMs) < 1_000) return 'accurate';
   return `${(Math.abs(aheadMs) / 1000).toFixed(1)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
 }
+
+const AUDIT_COLUMNS: readonly Column<AuditEventView>[] = [
+  { head: 'When', look: 'soft', cell: ({ at }) => <Ago at={at} /> },
+  {
+    head: 'Who',
+    look: 'breaks',
+    title: ({ actor }) => actor,
+    cell: ({ actor }) => (actor === '' ? <span className="faint">unknown</span> : actorName(actor)),
+  },
+  { head: 'What', look: 'mono', cell: ({ action }) => action },
+  { head: 'To', look: 'breaks', cell: ({ target }) => target },
+  { head: 'From', place: 'hide-narrow', look: 'soft breaks', cell: ({ origin }) => (origin === '' ? '–' : origin) },
+  {
+    head: 'Result',
+    cell: ({ outcome }) => (outcome === 'done' ? 'done' : <span className="tone-bad">{outcome}</span>),
+  },
+];
 
 function Audit() {
   const audit = useQuery(auditQuery());
@@ -149,34 +192,7 @@ function Audit() {
           items.length === 0 ? (
             <Empty title="Nothing yet." />
           ) : (
-            <div className="scroll-x">
-              <table className="list">
-                <thead>
-                  <tr>
-                    <th>When</th>
-                    <th>Who</th>
-                    <th>What</th>
-                    <th>To</th>
-                    <th className="hide-narrow">From</th>
-                    <th>Result</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((event) => (
-                    <tr key={event.id}>
-                      <td className="soft">
-                        <Ago at={event.at} />
-                      </td>
-                      <td>{event.actor === '' ? <span className="faint">unknown</span> : actorName(event.actor)}</td>
-                      <td className="mono">{event.action}</td>
-                      <td>{event.target}</td>
-                      <td className="soft hide-narrow">{event.origin === '' ? '–' : event.origin}</td>
-                      <td>{event.outcome === 'done' ? 'done' : <span className="tone-bad">{event.outcome}</span>}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table isStacked rows={items} keyOf={({ id }) => String(id)} columns={AUDIT_COLUMNS} />
           )
         }
       </Loaded>

@@ -1,13 +1,18 @@
 /** Tokens and the sessions of browsers: made, shown, revoked. */
 import type { CreatedToken, LoginLink, TokenRevoked, TokenView } from '@signalbox/protocol';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ConfirmButton } from '../../actions/change.tsx';
 import { post, seg } from '../../api/client.ts';
-import { tokensQuery } from '../../api/queries.ts';
+import { tenantPagesQuery, tokensQuery } from '../../api/queries.ts';
+import { useRights } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { ChoiceField } from '../../parts/field.tsx';
 import { actorName } from '../../parts/format.ts';
+import { ToCopy } from '../../parts/json.tsx';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Loaded } from '../../parts/page.tsx';
+import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 import { Explained } from '../../parts/toasts.tsx';
 
 const isLive = ({ revokedAt, expiresAt }: TokenView): boolean =>
@@ -16,7 +21,6 @@ const isLive = ({ revokedAt, expiresAt }: TokenView): boolean =>
 export function Tokens() {
   const tokens = useQuery(tokensQuery());
   const [open, setOpen] = useState<'token' | 'link' | null>(null);
-  const [revoking, setRevoking] = useState<string | null>(null);
   return (
     <Card
       title="Tokens and sessions"
@@ -33,99 +37,78 @@ export function Tokens() {
       flush
     >
       <Loaded query={tokens}>
-        {({ items }) => (
-          <div className="scroll-x">
-            <table className="list">
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>Role</th>
-                  <th>Made</th>
-                  <th>Ends</th>
-                  <th>
-                    <span className="visually-hidden">Actions</span>
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {items.filter(isLive).map((token) => (
-                  <tr key={token.name}>
-                    <td>
-                      <b>{token.name}</b> {token.name.startsWith('browser-') && <span className="chip">session</span>}
-                    </td>
-                    <td>{token.role}</td>
-                    <td className="soft">
-                      <Ago at={token.createdAt} /> {token.createdBy !== '' && `by ${actorName(token.createdBy)}`}
-                    </td>
-                    <td className="soft">{token.expiresAt === null ? 'never' : <Ago at={token.expiresAt} />}</td>
-                    <td className="right">
-                      <button type="button" className="button small danger" onClick={() => setRevoking(token.name)}>
-                        Revoke …
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
+        {({ items }) => <Table isStacked rows={items.filter(isLive)} keyOf={({ name }) => name} columns={COLUMNS} />}
       </Loaded>
       {open === 'token' && <NewToken onClose={() => setOpen(null)} />}
       {open === 'link' && <NewLink onClose={() => setOpen(null)} />}
-      {revoking !== null && <Revoke name={revoking} onClose={() => setRevoking(null)} />}
     </Card>
   );
 }
 
-function Revoke({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
-  const client = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () => post<TokenRevoked>(`/v1/tokens/${seg(name)}/revoke`),
-    onSuccess: async () => {
-      onClose();
-      await client.invalidateQueries();
-    },
-  });
-  return (
-    <Dialog
+const COLUMNS: readonly Column<TokenView>[] = [
+  {
+    head: 'Name',
+    cell: ({ name }) => (
+      <>
+        <b>{name}</b> {name.startsWith('browser-') && <span className="chip">session</span>}
+      </>
+    ),
+  },
+  { head: 'Role', label: 'Role', cell: ({ role }) => role },
+  {
+    head: 'Created',
+    look: 'soft breaks',
+    label: 'Created',
+    cell: ({ createdAt, createdBy }) => (
+      <>
+        <Ago at={createdAt} /> {createdBy !== '' && `by ${actorName(createdBy)}`}
+      </>
+    ),
+  },
+  {
+    head: 'Ends',
+    look: 'soft',
+    label: 'Ends',
+    cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Ago at={expiresAt} />),
+  },
+  actionsOf(({ name }) => (
+    <ConfirmButton
+      button="Revoke …"
+      label={`Revoke ${name}`}
+      needs="admin"
       title={`Revoke ${name}`}
-      onClose={onClose}
-      foot={
-        <>
-          <button type="button" className="button" onClick={onClose}>
-            Keep it
-          </button>
-          <button
-            type="button"
-            className="button danger primary"
-            disabled={revoke.isPending}
-            onClick={() => revoke.mutate()}
-          >
-            Revoke
-          </button>
-        </>
-      }
+      verb="Revoke"
+      change={{ run: () => post<TokenRevoked>(`/v1/tokens/${seg(name)}/revoke`), touches: 'everything' }}
     >
       <p>Whoever uses it is refused within 5 seconds, sessions that it opened included. It cannot be undone.</p>
-      {revoke.error !== null && <Explained error={revoke.error} />}
-    </Dialog>
-  );
-}
+    </ConfirmButton>
+  )),
+];
 
 function NewToken({ onClose }: { readonly onClose: () => void }) {
   const client = useQueryClient();
   const [name, setName] = useState('');
   const [role, setRole] = useState('operator');
   const [expiresIn, setExpiresIn] = useState('90d');
+  const [tenant, setTenant] = useState('');
+  const { mayRunInstallation } = useRights();
+  const tenants = useInfiniteQuery({ ...tenantPagesQuery(false), enabled: mayRunInstallation });
+  const others = (tenants.data?.pages.flatMap(({ items }) => items) ?? []).map((one) => one.name);
   const create = useMutation({
-    mutationFn: () => post<CreatedToken>('/v1/tokens', { name, role, ...(expiresIn === '' ? {} : { expiresIn }) }),
+    mutationFn: () =>
+      post<CreatedToken>('/v1/tokens', {
+        name,
+        role,
+        ...(expiresIn === '' ? {} : { expiresIn }),
+        ...(tenant === '' ? {} : { tenant }),
+      }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['tokens'] }),
   });
   if (create.data !== undefined) {
     return (
       <Dialog title={`Token ${create.data.name}`} onClose={onClose}>
         <p>Copy it now: it is not shown again.</p>
-        <pre className="block">{create.data.token}</pre>
+        <ToCopy text={create.data.token} />
       </Dialog>
     );
   }
@@ -134,14 +117,19 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
       title="New token"
       onClose={onClose}
       foot={
-        <button
-          type="button"
-          className="button primary"
-          disabled={name === '' || create.isPending}
-          onClick={() => create.mutate()}
-        >
-          Create token
-        </button>
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button
+            type="button"
+            className="button primary"
+            disabled={name === '' || create.isPending}
+            onClick={() => create.mutate()}
+          >
+            Create token
+          </button>
+        </>
       }
     >
       <label className="form">
@@ -162,6 +150,15 @@ function NewToken({ onClose }: { readonly onClose: () => void }) {
         <input className="field" value={expiresIn} onChange={(event) => setExpiresIn(event.target.value)} />
         <small>Such as 12h or 90d. Empty: for ever.</small>
       </label>
+      {others.length > 1 && (
+        <ChoiceField
+          label="Tenant"
+          value={tenant}
+          choices={{ '': 'this one', ...Object.fromEntries(others.map((one) => [one, one])) }}
+          onChange={setTenant}
+          hint="A token of another tenant is listed there."
+        />
+      )}
       {create.error !== null && <Explained error={create.error} />}
     </Dialog>
   );
@@ -176,9 +173,19 @@ function NewLink({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       foot={
         create.data === undefined && (
-          <button type="button" className="button primary" disabled={create.isPending} onClick={() => create.mutate()}>
-            Make the link
-          </button>
+          <>
+            <button type="button" className="button" onClick={onClose}>
+              Cancel
+            </button>
+            <button
+              type="button"
+              className="button primary"
+              disabled={create.isPending}
+              onClick={() => create.mutate()}
+            >
+              Make the link
+            </button>
+          </>
         )
       }
     >
@@ -194,7 +201,7 @@ function NewLink({ onClose }: { readonly onClose: () => void }) {
       ) : (
         <>
           <p>It works once, within 15 minutes.</p>
-          <pre className="block">{`${window.location.origin}${create.data.path}`}</pre>
+          <ToCopy text={`${window.location.origin}${create.data.path}`} />
         </>
       )}
       {create.error !== null && <Explained error={create.error} />}

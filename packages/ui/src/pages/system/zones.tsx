@@ -25,17 +25,23 @@ export function Zones() {
                 <b>{[...new Set(nodes.map(({ version: own }) => own ?? 'an unknown edition'))].sort().join(', ')}</b>
               </span>
             </div>
-            <p className="soft small">
-              {used.length === 0
-                ? 'No schedule has used a zone yet.'
-                : `In use: ${used.map(({ zone, madeFrom }) => (madeFrom === version ? zone : `${zone} (${madeFrom})`)).join(', ')}`}
-            </p>
+            {isInstallation && (
+              <p className="soft small">
+                {used.length === 0
+                  ? 'No schedule has used a zone yet.'
+                  : `In use: ${used.map(({ zone, madeFrom }) => (madeFrom === version ? written(zone) : `${written(zone)} (${madeFrom})`)).join(', ')}`}
+              </p>
+            )}
           </div>
         )}
       </Loaded>
     </Card>
   );
 }
+
+/** Servers keep names in small letters. */
+const NAMES = new Map(Intl.supportedValuesOf('timeZone').map((name) => [name.toLowerCase(), name]));
+const written = (zone: string): string => NAMES.get(zone) ?? (zone === 'utc' ? 'UTC' : zone);
 
 const newest = ({ nodes }: ZonesView): string =>
   nodes.reduce((known, { version }) => ((version ?? '') > known ? (version ?? '') : known), '');

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { get, seg, withQuery } from '../../api/client.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { ofRun } from '../../live/digest.ts';
+import { ErrorLine } from '../../parts/error-line.tsx';
 import { count } from '../../parts/format.ts';
 import { Took } from '../../parts/now.tsx';
 import { Card, Empty } from '../../parts/page.tsx';
@@ -62,7 +63,26 @@ export function Instances({ runId, task, counts }: InstancesProps) {
         empty={<Empty title={only === undefined ? 'No item yet.' : 'No item is in this state.'} />}
       >
         {(rows) => (
-          <VirtualRows count={rows.length} height={ROW} label="Items">
+          <VirtualRows
+            count={rows.length}
+            height={ROW}
+            label="Items"
+            head={
+              <div className="instance-row head" role="row">
+                <span role="columnheader">Item</span>
+                <span role="columnheader">State</span>
+                <span role="columnheader" className="instance-error">
+                  Error
+                </span>
+                <span role="columnheader" className="right hide-phone">
+                  Attempt
+                </span>
+                <span role="columnheader" className="right">
+                  Took
+                </span>
+              </div>
+            }
+          >
             {(index) => <Row runId={runId} row={rows[index]} />}
           </VirtualRows>
         )}
@@ -75,18 +95,18 @@ function Row({ runId, row }: { readonly runId: string; readonly row: TaskPage['i
   if (row === undefined) return null;
   return (
     <div className="instance-row">
-      <Link
-        to="/runs/$id/tasks/$task"
-        params={{ id: runId, task: row.name }}
-        className="name-link truncate"
-        role="cell"
-      >
-        {row.name}
-      </Link>
+      <span role="cell" className="truncate">
+        <Link to="/runs/$id/tasks/$task" params={{ id: runId, task: row.name }} className="name-link">
+          {row.name}
+        </Link>
+      </span>
       <span role="cell">
         <State state={row.state} />
       </span>
-      <span role="cell" className="right">
+      <span role="cell" className="instance-error small">
+        {row.error !== null && <ErrorLine text={row.error} />}
+      </span>
+      <span role="cell" className="right hide-phone">
         {row.attempt === 0 ? '–' : row.attempt}
       </span>
       <span role="cell" className="right">

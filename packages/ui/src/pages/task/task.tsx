@@ -9,13 +9,14 @@ import { seg } from '../../api/client.ts';
 import { columnsQuery, shapeQuery, taskQuery, versionQuery, workersQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { DagCrumbs } from '../../parts/dag-link.tsx';
-import { count, shortId } from '../../parts/format.ts';
+import { bytes, count, shortId, span } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Time, Took, useNow } from '../../parts/now.tsx';
 import { Card, Failed, Page } from '../../parts/page.tsx';
 import { State, StateIcon } from '../../parts/state.tsx';
 import { lookOf } from '../../parts/states.ts';
 import { EXACTLY } from '../../parts/tabs.tsx';
+import { Linked, WhyText } from '../../parts/why-text.tsx';
 import { TaskSpec } from '../dag/task-spec.tsx';
 import { Instances } from './instances.tsx';
 import { sentenceOf } from './why.ts';
@@ -52,22 +53,23 @@ export function TaskPage() {
           {name} <State state={task.data.state} />
         </>
       }
-      actions={
-        <>
-          {run !== undefined && <WithFix run={run} isFailed={task.data.state === 'failed'} />}
-          <TaskActions runId={id} task={task.data} />
-        </>
-      }
+      actions={run === undefined ? <TaskActions runId={id} task={task.data} /> : <Actions run={run} task={task.data} />}
     >
       <TaskBody runId={id} task={task.data} />
     </Page>
   );
 }
 
-/** The cause is found here, so the way on is here too. */
-function WithFix({ run, isFailed }: { readonly run: RunColumns; readonly isFailed: boolean }) {
-  const newest = useNewestVersion(run, isFailed);
-  return newest > run.version ? <RunWithNewest run={run} newest={newest} /> : null;
+/** The cause is found here, so the way on is here too: with the fix, once there is one. */
+function Actions({ run, task }: { readonly run: RunColumns; readonly task: TaskView }) {
+  const newest = useNewestVersion(run, task.state === 'failed');
+  const hasFix = newest > run.version;
+  return (
+    <>
+      {hasFix && <RunWithNewest run={run} newest={newest} />}
+      <TaskActions runId={run.id} task={task} hasFix={hasFix} />
+    </>
+  );
 }
 
 function TaskBody({ runId, task }: { readonly runId: string; readonly task: TaskView }) {
@@ -82,7 +84,9 @@ function TaskBody({ runId, task }: { readonly runId: string; readonly task: Task
         role="status"
       >
         <StateIcon state={task.state} />
-        <span>{sentenceOf(task, now)}</span>
+        <span>
+          <Sentence task={task} now={now} />
+        </span>
       </div>
       <Needs runId={runId} task={task} />
       {task.progress !== undefined && <Progress progress={task.progress} />}
@@ -121,6 +125,12 @@ function TaskBody({ runId, task }: { readonly runId: string; readonly task: Task
   );
 }
 
+/** The server explains what waits, and names it; what runs or has ended speaks for itself. */
+function Sentence({ task, now }: { readonly task: TaskView; readonly now: number }) {
+  const text = sentenceOf(task, now);
+  return task.why !== null && text === task.why.message ? <WhyText why={task.why} /> : <Linked text={text} />;
+}
+
 function Attempt({
   runId,
   task,
@@ -148,7 +158,7 @@ function Attempt({
             </b>
           </span>
           <span>
-            Took{' '}
+            {attempt.endedAt === null ? 'Running for' : 'Took'}{' '}
             <b>
               <Took from={attempt.startedAt ?? attempt.claimedAt} to={attempt.endedAt} />
             </b>
@@ -156,6 +166,16 @@ function Attempt({
           {attempt.worker !== null && (
             <span>
               Worker <WorkerLink id={attempt.worker} />
+            </span>
+          )}
+          {attempt.cpuMs !== null && (
+            <span title="Processor time of its process, and of those that it waited for">
+              CPU <b>{span(attempt.cpuMs)}</b>
+            </span>
+          )}
+          {attempt.peakMemoryBytes !== null && (
+            <span title="The most memory that it had at a time, as far as its worker saw">
+              Peak memory <b>{bytes(attempt.peakMemoryBytes)}</b>
             </span>
           )}
           {attempt.code !== null && (
@@ -284,8 +304,7 @@ function Progress({ progress }: { readonly progress: NonNullable<TaskView['progr
         </div>
       )}
       <span className="soft">
-        {percent !== null && `${percent} % `}
-        {progress.note}
+        {[percent === null ? null : `${percent} %`, progress.note].filter(Boolean).join(' · ')}
       </span>
     </div>
   );

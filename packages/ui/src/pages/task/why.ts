@@ -1,9 +1,22 @@
 /** Why a task is in its state, in a sentence. The server explains what waits; what runs or has ended speaks for itself. */
-import type { TaskView } from '@signalbox/protocol';
-import { actorName, plural, span } from '../../parts/format.ts';
+import type { InstanceCounts, TaskView } from '@signalbox/protocol';
+import { actorName, count, plural, span } from '../../parts/format.ts';
+import { lookOf, rankOf } from '../../parts/states.ts';
+
+/** `12 of 240 items failed, 228 succeeded.` */
+function itemsText({ total, states }: InstanceCounts): string {
+  const named = Object.entries(states)
+    .filter(([, number]) => number > 0)
+    .sort(([a], [b]) => rankOf(a) - rankOf(b))
+    .map(
+      ([state, number], at) =>
+        `${count(number)}${at === 0 ? ` of ${plural(total, 'item')}` : ''} ${lookOf(state).word.toLowerCase()}`,
+    );
+  return total === 0 ? 'Its list had no items.' : `${named.join(', ')}.`;
+}
 
 export function sentenceOf(task: TaskView, now: number): string {
-  const { state, attempt, why, marked, attempts } = task;
+  const { state, attempt, why, marked, attempts, instances } = task;
   if (marked !== null)
     return `${actorName(marked.by)} marked it as ${state}.${task.reason === null ? '' : ` ${task.reason}`}`;
   switch (state) {
@@ -16,6 +29,7 @@ export function sentenceOf(task: TaskView, now: number): string {
       return `Attempt ${attempt} has been running${since}.${extra}`;
     }
     case 'succeeded': {
+      if (instances !== null) return itemsText(instances);
       const failed = attempts.filter(({ outcome }) => outcome !== null && outcome !== 'succeeded').length;
       const tries = failed === 0 ? '' : `, after ${plural(failed, 'attempt')} that failed`;
       return `Attempt ${attempt} succeeded${tries}.`;
@@ -31,7 +45,11 @@ export function sentenceOf(task: TaskView, now: number): string {
     case 'cancelled':
       return task.reason ?? 'It was cancelled.';
     case 'failed':
-      return why?.message ?? `Attempt ${attempt} failed.`;
+      if (instances !== null && attempts.length === 0) return itemsText(instances);
+      return (
+        why?.message ??
+        (attempt === 0 ? (task.reason ?? 'It failed before its first attempt.') : `Attempt ${attempt} failed.`)
+      );
     case 'ready':
       return why?.message ?? 'It waits for a free slot of a worker.';
     case 'blocked':

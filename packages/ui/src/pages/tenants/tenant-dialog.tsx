@@ -55,10 +55,7 @@ export function TenantDialog({ tenant, onClose }: TenantDialogProps) {
       />
       <CheckField label="It may use the priority critical" checked={critical} onChange={setCritical} />
       {tenant === undefined && (
-        <p className="small soft">
-          Then make a token for its first admin:{' '}
-          <code>signalbox tokens create admin --role admin --tenant {name || 'NAME'}</code>
-        </p>
+        <p className="small soft">Then create a token for its first admin: System, New token.</p>
       )}
     </FormDialog>
   );

@@ -13,6 +13,7 @@ import { actorName } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
+import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 import { TenantDialog } from './tenant-dialog.tsx';
 
 const FILTERS = [
@@ -44,7 +45,7 @@ export function TenantsPage() {
           </div>
           <Card flush>
             <Paged query={pages} more="More tenants" empty={<Empty title="No tenants." />}>
-              {(tenants) => <TenantTable tenants={tenants} />}
+              {(tenants) => <Table isStacked rows={tenants} keyOf={({ name }) => name} columns={columns(tenants)} />}
             </Paged>
           </Card>
         </>
@@ -63,61 +64,57 @@ const LOOKS: Readonly<Record<TenantView['state'], string>> = {
   deleted: 'chip',
 };
 
-function TenantTable({ tenants }: { readonly tenants: readonly TenantView[] }) {
+/** Shares are those of the active tenants. */
+function columns(tenants: readonly TenantView[]): readonly Column<TenantView>[] {
   const all = tenants.filter(({ state }) => state === 'active').reduce((sum, { weight }) => sum + weight, 0);
-  return (
-    <div className="scroll-x">
-      <table className="list stacked">
-        <thead>
-          <tr>
-            <th>Tenant</th>
-            <th>State</th>
-            <th className="right">Weight</th>
-            <th>Default priority</th>
-            <th className="hide-narrow">Created</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {tenants.map((tenant) => (
-            <tr key={tenant.name}>
-              <td>
-                <b>{tenant.name}</b>
-                {tenant.critical && (
-                  <div className="small faint">
-                    may use the priority <i>critical</i>
-                  </div>
-                )}
-              </td>
-              <td>
-                <span className={LOOKS[tenant.state]}>{tenant.state}</span>
-                {tenant.reason !== null && <div className="small soft">{tenant.reason}</div>}
-              </td>
-              <td
-                className="right"
-                data-label="Weight"
-                title="Its share of busy workers while all active tenants wait for them"
-              >
-                {tenant.weight}
-                {tenant.state === 'active' && all > 0 && (
-                  <div className="small faint">{Math.round((100 * tenant.weight) / all)} %</div>
-                )}
-              </td>
-              <td data-label="Priority">{tenant.defaultPriority}</td>
-              <td className="soft nowrap hide-narrow">
-                <Ago at={tenant.createdAt} /> {tenant.createdBy !== '' && `by ${actorName(tenant.createdBy)}`}
-              </td>
-              <td>
-                <Actions tenant={tenant} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  return [
+    {
+      head: 'Tenant',
+      cell: ({ name, critical }) => (
+        <>
+          <b>{name}</b>
+          {critical && (
+            <div className="small faint">
+              may use the priority <i>critical</i>
+            </div>
+          )}
+        </>
+      ),
+    },
+    {
+      head: 'State',
+      cell: ({ state, reason }) => (
+        <>
+          <span className={LOOKS[state]}>{state}</span>
+          {reason !== null && <div className="small soft">{reason}</div>}
+        </>
+      ),
+    },
+    {
+      head: 'Weight',
+      place: 'right',
+      label: 'Weight',
+      title: 'Its share of busy workers while all active tenants wait for them',
+      cell: ({ weight, state }) => (
+        <>
+          {weight}
+          {state === 'active' && all > 0 && <div className="small faint">{Math.round((100 * weight) / all)} %</div>}
+        </>
+      ),
+    },
+    { head: 'Default priority', label: 'Priority', cell: ({ defaultPriority }) => defaultPriority },
+    {
+      head: 'Created',
+      place: 'hide-narrow',
+      look: 'soft breaks',
+      cell: ({ createdAt, createdBy }) => (
+        <>
+          <Ago at={createdAt} /> {createdBy !== '' && `by ${actorName(createdBy)}`}
+        </>
+      ),
+    },
+    actionsOf((tenant) => <Actions tenant={tenant} />),
+  ];
 }
 
 function Actions({ tenant }: { readonly tenant: TenantView }) {
@@ -126,7 +123,7 @@ function Actions({ tenant }: { readonly tenant: TenantView }) {
   const isOwn = useSession()?.tenant === name;
   const path = `/v1/tenants/${seg(name)}`;
   return (
-    <div className="row row-actions">
+    <>
       <OpenButton
         needs="admin"
         label={`Settings of ${name}`}
@@ -168,7 +165,7 @@ function Actions({ tenant }: { readonly tenant: TenantView }) {
           </p>
         </ConfirmButton>
       )}
-    </div>
+    </>
   );
 }
 

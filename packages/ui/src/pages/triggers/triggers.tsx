@@ -8,9 +8,10 @@ import { useRights } from '../../api/session.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { plural, shortId, span } from '../../parts/format.ts';
-import { Json } from '../../parts/json.tsx';
+import { Block, Json } from '../../parts/json.tsx';
 import { Card, Empty } from '../../parts/page.tsx';
 import { readRaw } from '../../trigger/schema-form.ts';
+import { Expected } from '../sources/expected.tsx';
 import { Webhooks } from './webhooks.tsx';
 
 const EXAMPLE = `on:
@@ -31,7 +32,7 @@ export function Triggers({ dag }: { readonly dag: DagDetails }) {
         {dag.triggers.length === 0 ? (
           <Empty title="No event starts runs of this DAG.">
             <span>Give its definition a trigger:</span>
-            <pre className="block">{EXAMPLE}</pre>
+            <Block text={EXAMPLE} language="hash" />
           </Empty>
         ) : (
           <ul className="rows">
@@ -43,6 +44,7 @@ export function Triggers({ dag }: { readonly dag: DagDetails }) {
           </ul>
         )}
       </Card>
+      <Expected dag={dag.name} />
       {isAdmin ? (
         <Webhooks dag={dag.name} />
       ) : (

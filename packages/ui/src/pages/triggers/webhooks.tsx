@@ -9,8 +9,10 @@ import { DagLink } from '../../parts/dag-link.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { actorName } from '../../parts/format.ts';
+import { ToCopy } from '../../parts/json.tsx';
 import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Loaded } from '../../parts/page.tsx';
+import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 
 const SCHEMES: Readonly<Record<WebhookView['scheme'], string>> = {
   standard: 'Standard Webhooks',
@@ -44,7 +46,7 @@ export function Webhooks({ dag }: { readonly dag?: string }) {
               </span>
             </Empty>
           ) : (
-            <WebhookTable webhooks={shown} withDag={dag === undefined} />
+            <Table isStacked rows={shown} keyOf={({ id }) => id} columns={columns(dag === undefined)} />
           );
         }}
       </Loaded>
@@ -52,66 +54,49 @@ export function Webhooks({ dag }: { readonly dag?: string }) {
   );
 }
 
-function WebhookTable({ webhooks, withDag }: { readonly webhooks: readonly WebhookView[]; readonly withDag: boolean }) {
+const columns = (withDag: boolean): readonly (Column<WebhookView> | false)[] => [
+  withDag && { head: 'DAG', cell: ({ dag }) => <DagLink name={dag} tab="triggers" /> },
+  { head: 'Address', look: 'mono webhook-path', title: addressOf, cell: ({ path }) => path },
+  { head: 'Signed as', cell: ({ scheme }) => SCHEMES[scheme] },
+  {
+    head: 'Created',
+    place: 'hide-narrow',
+    look: 'soft',
+    cell: ({ createdAt, createdBy }) => (
+      <>
+        <Ago at={createdAt} /> by {actorName(createdBy)}
+      </>
+    ),
+  },
+  actionsOf((webhook) => <Actions webhook={webhook} />),
+];
+
+function Actions({ webhook }: { readonly webhook: WebhookView }) {
+  const { id, path } = webhook;
   return (
-    <div className="scroll-x">
-      <table className="list stacked">
-        <thead>
-          <tr>
-            {withDag && <th>DAG</th>}
-            <th>Address</th>
-            <th>Signed as</th>
-            <th className="hide-narrow">Made</th>
-            <th>
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {webhooks.map((webhook) => (
-            <tr key={webhook.id}>
-              {withDag && (
-                <td>
-                  <DagLink name={webhook.dag} tab="triggers" />
-                </td>
-              )}
-              <td className="mono webhook-path" title={addressOf(webhook)}>
-                {webhook.path}
-              </td>
-              <td>{SCHEMES[webhook.scheme]}</td>
-              <td className="soft hide-narrow">
-                <Ago at={webhook.createdAt} /> by {actorName(webhook.createdBy)}
-              </td>
-              <td>
-                <div className="row row-actions">
-                  <OpenButton
-                    needs="admin"
-                    label={`New secret for ${webhook.path}`}
-                    dialog={(onClose) => <Rotate webhook={webhook} onClose={onClose} />}
-                  >
-                    New secret …
-                  </OpenButton>
-                  <ConfirmButton
-                    needs="admin"
-                    button="Delete …"
-                    label={`Delete ${webhook.path}`}
-                    title="Delete the webhook"
-                    verb="Delete"
-                    change={{
-                      run: () => remove(`/v1/webhooks/${seg(webhook.id)}`),
-                      done: 'The webhook is deleted.',
-                      touches: ['webhooks'],
-                    }}
-                  >
-                    <p>Calls to it are refused at once. It cannot be undone: another webhook has another address.</p>
-                  </ConfirmButton>
-                </div>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <>
+      <OpenButton
+        needs="admin"
+        label={`New secret for ${path}`}
+        dialog={(onClose) => <Rotate webhook={webhook} onClose={onClose} />}
+      >
+        New secret …
+      </OpenButton>
+      <ConfirmButton
+        needs="admin"
+        button="Delete …"
+        label={`Delete ${path}`}
+        title="Delete the webhook"
+        verb="Delete"
+        change={{
+          run: () => remove(`/v1/webhooks/${seg(id)}`),
+          done: 'The webhook is deleted.',
+          touches: ['webhooks'],
+        }}
+      >
+        <p>Calls to it are refused at once. It cannot be undone: another webhook has another address.</p>
+      </ConfirmButton>
+    </>
   );
 }
 
@@ -133,9 +118,14 @@ function NewWebhook({ dag, onClose }: { readonly dag: string; readonly onClose: 
       title={`New webhook of ${dag}`}
       onClose={onClose}
       foot={
-        <button type="button" className="button primary" disabled={create.isPending} onClick={() => create.mutate()}>
-          Create webhook
-        </button>
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="button" className="button primary" disabled={create.isPending} onClick={() => create.mutate()}>
+            Create webhook
+          </button>
+        </>
       }
     >
       <ChoiceField label="Calls are signed as" value={scheme} choices={SCHEMES} onChange={setScheme} />
@@ -170,9 +160,14 @@ function Rotate({ webhook, onClose }: { readonly webhook: WebhookView; readonly 
       title="New secret"
       onClose={onClose}
       foot={
-        <button type="button" className="button primary" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
-          Make a new secret
-        </button>
+        <>
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="button" className="button primary" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
+            Make a new secret
+          </button>
+        </>
       }
     >
       <TextField label="The old one holds for" value={keepOld} onChange={setKeepOld} hint="Such as 24h. At most 7d." />
@@ -186,13 +181,13 @@ function Secret({ made, onClose }: { readonly made: WebhookSecret; readonly onCl
   return (
     <Dialog title="Webhook" onClose={onClose}>
       <p>The outside system calls this address:</p>
-      <pre className="block">{addressOf(made)}</pre>
+      <ToCopy text={addressOf(made)} />
       {made.secret === null ? (
         <p className="soft">It signs with the secret that you gave.</p>
       ) : (
         <>
           <p>It signs with this secret. Copy it now: it is not shown again.</p>
-          <pre className="block">{made.secret}</pre>
+          <ToCopy text={made.secret} />
         </>
       )}
     </Dialog>

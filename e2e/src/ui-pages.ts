@@ -1,0 +1,20 @@
+/** The pages of the sidebar, in its order: what a test or a picture is to see all of. */
+export const SIDEBAR_PAGES: readonly string[] = [
+  '/',
+  '/dags',
+  '/runs',
+  '/schedules',
+  '/jobs',
+  '/assets',
+  '/sources',
+  '/backfills',
+  '/dead-letters',
+  '/breakers',
+  '/callbacks',
+  '/workers',
+  '/queues',
+  '/limits',
+  '/events?from=start',
+  '/tenants',
+  '/system',
+];

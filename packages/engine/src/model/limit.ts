@@ -1,0 +1,62 @@
+/**
+ * Limits that span shards: pools, and caps of a tenant, of a queue, of the whole cluster. Each has a name, and the name says which
+ * shard is its home (D10).
+ */
+import { type DagId, type QueueName, type RunId, SHARD_COUNT, type ShardNo, type TenantId } from './ids.ts';
+import { hashOf } from './schedule/spread.ts';
+
+declare const brand: unique symbol;
+/** `pool/1/database`, `queue/1/default`, `tenant/1`, `cluster`; within a dag `task/7/load`, `run/9`, `rate/7`, `rate/7/load`. */
+export type LimitName = string & { readonly [brand]: 'LimitName' };
+
+/** The slots that a task takes in a pool while it runs. */
+export interface PoolSpec {
+  readonly name: string;
+  readonly slots: number;
+}
+
+export const MAX_LIMIT = 1_000_000;
+export const CLUSTER_LIMIT = 'cluster' as LimitName;
+
+export function poolLimit(tenantId: TenantId, name: string): LimitName {
+  return `pool/${tenantId}/${name}` as LimitName;
+}
+
+export function queueLimit(tenantId: TenantId, name: QueueName): LimitName {
+  return `queue/${tenantId}/${name}` as LimitName;
+}
+
+export function tenantLimit(tenantId: TenantId): LimitName {
+  return `tenant/${tenantId}` as LimitName;
+}
+
+/** Of a task over all runs of its dag. It needs no home. */
+export function taskLimit(dagId: DagId, task: string): LimitName {
+  return `task/${dagId}/${task}` as LimitName;
+}
+
+/** Of all tasks of one run. It needs no home. */
+export function runLimit(runId: RunId): LimitName {
+  return `run/${runId}` as LimitName;
+}
+
+/** Of the starts of a task per time, or (without one) of all tasks of a dag. It needs no home. */
+export function rateLimit(dagId: DagId, task: string | null): LimitName {
+  return `rate/${dagId}${task === null ? '' : `/${task}`}` as LimitName;
+}
+
+/** A task in a pool that nobody has set waits; without a cap it does not. */
+export function isPool(name: LimitName): boolean {
+  return name.startsWith('pool/');
+}
+
+/** As people write it: `pool:database`, `queue:default`, `cluster`. Whose `tenant` it is, its surroundings say. */
+export function shownLimit(limit: LimitName): string {
+  const [kind = '', , ...rest] = limit.split('/');
+  return rest.length === 0 ? kind : `${kind}:${rest.join('/')}`;
+}
+
+/** The shard that keeps the limit, and what each shard has of it. */
+export function homeOf(name: LimitName): ShardNo {
+  return (hashOf(name) % SHARD_COUNT) as ShardNo;
+}

@@ -1,0 +1,154 @@
+/** Limits that span shards: homes of those whose home is here, and what the shards of this engine have of each. */
+import type { QueueName, RunId, RunRow, ShardNo, TenantId } from '../../model/ids.ts';
+import {
+  CLUSTER_LIMIT,
+  type LimitName,
+  type PoolSpec,
+  poolLimit,
+  queueLimit,
+  runLimit,
+  tenantLimit,
+} from '../../model/limit.ts';
+import { Hold } from './hold.ts';
+import { Home } from './home.ts';
+import { type LaneLimit, OwnLimit } from './lane-limit.ts';
+
+/** The lanes that a limit is for. */
+interface LimitedLane {
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly queue: QueueName;
+  readonly pool: PoolSpec | undefined;
+}
+
+interface RunLimit {
+  readonly limit: OwnLimit;
+  readonly laneKeys: string[];
+}
+
+/** What a task of a lane takes of a limit. */
+export interface LaneHold {
+  readonly hold: LaneLimit;
+  readonly slots: number;
+}
+
+const NONE: readonly LaneHold[] = [];
+
+export class LimitTable {
+  private readonly holds = new Map<ShardNo, Map<LimitName, Hold>>();
+  readonly homes = new Map<LimitName, Home>();
+  /** Of runs whose tasks are limited, and the keys of their lanes. */
+  private readonly ofRuns = new Map<RunRow, RunLimit>();
+  /** Caps that are set or were, as the host has told. */
+  readonly caps = new Map<LimitName, { readonly no: number; readonly isLimited: boolean }>();
+  /** Some shard here may not have heard of some of them. */
+  hasNews = false;
+  /** Holds to look at before the step ends. */
+  readonly touched = new Set<Hold>();
+  /** When to look at a hold or a home again. */
+  private readonly wakes = new Map<Hold | Home, number>();
+  /** No wake is before this. */
+  private firstWake: number | null = null;
+
+  /** Whether any shard here goes by such a limit. */
+  get isUsed(): boolean {
+    return this.holds.size > 0;
+  }
+
+  touch(hold: Hold): void {
+    this.touched.add(hold);
+  }
+
+  find(shard: ShardNo, name: LimitName): Hold | undefined {
+    return this.holds.get(shard)?.get(name);
+  }
+
+  hold(shard: ShardNo, name: LimitName): Hold {
+    let ofShard = this.holds.get(shard);
+    if (ofShard === undefined) this.holds.set(shard, (ofShard = new Map()));
+    let hold = ofShard.get(name);
+    if (hold === undefined) ofShard.set(name, (hold = new Hold(shard, name, this)));
+    return hold;
+  }
+
+  ofRun(run: RunRow, runId: RunId, most: number): RunLimit {
+    let limit = this.ofRuns.get(run);
+    if (limit === undefined) {
+      limit = { limit: new OwnLimit(runLimit(runId), () => most), laneKeys: [] };
+      this.ofRuns.set(run, limit);
+    }
+    return limit;
+  }
+
+  /** The run leaves. Answers the keys of its lanes. */
+  forgetRun(run: RunRow): readonly string[] {
+    const keys = this.ofRuns.get(run)?.laneKeys ?? [];
+    this.ofRuns.delete(run);
+    return keys;
+  }
+
+  *all(): Iterable<Hold> {
+    for (const ofShard of this.holds.values()) yield* ofShard.values();
+  }
+
+  home(shard: ShardNo, name: LimitName): Home {
+    let home = this.homes.get(name);
+    if (home === undefined) this.homes.set(name, (home = new Home(shard, name)));
+    return home;
+  }
+
+  /** What a task of such a lane takes. */
+  takenBy({ shard, tenantId, queue, pool }: LimitedLane): readonly LaneHold[] {
+    const caps = this.holds.get(shard);
+    if (caps === undefined && pool === undefined) return NONE;
+    const found: LaneHold[] = [];
+    if (pool !== undefined) found.push({ hold: this.hold(shard, poolLimit(tenantId, pool.name)), slots: pool.slots });
+    for (const name of [queueLimit(tenantId, queue), tenantLimit(tenantId), CLUSTER_LIMIT]) {
+      const hold = caps?.get(name);
+      if (hold !== undefined) found.push({ hold, slots: 1 });
+    }
+    return found;
+  }
+
+  wake(of: Hold | Home, at: number | null): void {
+    if (at === null) {
+      this.wakes.delete(of);
+      return;
+    }
+    this.wakes.set(of, at);
+    if (this.firstWake === null || at < this.firstWake) this.firstWake = at;
+  }
+
+  /** When something is to be looked at; perhaps a little early. */
+  next(): number | null {
+    return this.wakes.size === 0 ? null : this.firstWake;
+  }
+
+  due(mono: number): (Hold | Home)[] {
+    if (this.firstWake === null || this.firstWake > mono) return [];
+    const due: (Hold | Home)[] = [];
+    let first: number | null = null;
+    for (const [of, at] of this.wakes) {
+      if (at <= mono) due.push(of);
+      else if (first === null || at < first) first = at;
+    }
+    for (const of of due) this.wakes.delete(of);
+    this.firstWake = first;
+    return due;
+  }
+
+  drop(shards: ReadonlySet<ShardNo>): void {
+    for (const shard of shards) {
+      for (const hold of this.holds.get(shard)?.values() ?? []) {
+        this.touched.delete(hold);
+        this.wakes.delete(hold);
+      }
+      this.holds.delete(shard);
+    }
+    for (const [name, home] of this.homes) {
+      if (!shards.has(home.shard)) continue;
+      this.homes.delete(name);
+      this.wakes.delete(home);
+    }
+  }
+}

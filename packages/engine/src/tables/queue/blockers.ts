@@ -1,0 +1,111 @@
+/**
+ * What holds back waiting work, by what the matcher itself looks at: lanes, their limits, and whether their queue is held. Counted on
+ * request, over all lanes of this engine.
+ */
+import { type Instant, instantOfRun, type RunId, type TenantId } from '../../model/ids.ts';
+import { isPool, shownLimit } from '../../model/limit.ts';
+import type { Dag } from '../dag/dag.ts';
+import type { LaneHold } from '../limit/limit-table.ts';
+import { RateLimit } from '../limit/rate-limit.ts';
+import type { State } from '../state.ts';
+import type { Lane } from './lane.ts';
+
+/** As the reasons of single tasks are called; `workers_busy`: only workers are missing. */
+export type BlockerCode =
+  | 'frozen'
+  | 'breaker'
+  | 'limit'
+  | 'task_limit'
+  | 'run_limit'
+  | 'rate'
+  | 'pool_full'
+  | 'cap_full'
+  | 'workers_busy'
+  | 'run_queued'
+  | 'run_key';
+
+export interface Blocker {
+  readonly code: BlockerCode;
+  /** `dag:etl`, `pool:database`, `queue:default`, `tenant`, `cluster`. */
+  readonly subject: string;
+  /** Tasks that wait for it; of `run_queued` and `run_key` runs. */
+  readonly count: number;
+  /** When the oldest run of them was created, to the second. */
+  readonly since: Instant;
+  /** Of a pool: what the smallest of them takes. */
+  readonly slots?: number;
+  /** Of a rate: when the next of them may start. */
+  readonly until?: Instant;
+}
+
+export type LaneBlocker = Omit<Blocker, 'count' | 'since'>;
+
+export function blockersOf(state: State, tenantId: TenantId): Blocker[] {
+  const found = new Map<string, Blocker>();
+  for (const dag of state.dags.byId.values()) {
+    if (dag.tenantId !== tenantId) continue;
+    for (const lane of [...dag.lanes.values()].flat())
+      if (lane !== undefined && lane.ready > 0)
+        addBlocker(found, { ...blockerOf(state, dag, lane), count: lane.ready, since: sinceOf(lane.headRunId()) });
+    const [oldest] = dag.waitingRuns.first(1);
+    if (oldest !== undefined) {
+      const count = dag.waitingRuns.size;
+      addBlocker(found, { code: 'run_queued', subject: `dag:${dag.name}`, count, since: sinceOf(oldest) });
+    }
+    const held = state.runKeys.heldOf(dag.id);
+    if (held.oldest !== undefined)
+      addBlocker(found, {
+        code: 'run_key',
+        subject: `dag:${dag.name}`,
+        count: held.count,
+        since: sinceOf(held.oldest),
+      });
+  }
+  return [...found.values()];
+}
+
+/** Adds up those of the same kind, over lanes or nodes. */
+export function addBlocker(found: Map<string, Blocker>, one: Blocker): void {
+  const key = `${one.code} ${one.subject}`;
+  const known = found.get(key);
+  const since = Math.min(one.since, known?.since ?? one.since) as Instant;
+  const slots = Math.min(one.slots ?? 1, known?.slots ?? one.slots ?? 1);
+  found.set(key, { ...one, count: one.count + (known?.count ?? 0), since, ...(one.slots !== undefined && { slots }) });
+}
+
+function sinceOf(runId: number): Instant {
+  return instantOfRun(runId as RunId);
+}
+
+/** The first thing that keeps the lane from its queue, in the order in which it is looked at. */
+function blockerOf(state: State, dag: Dag, lane: Lane): LaneBlocker {
+  return blockersOfLane(state, dag, lane)[0] ?? { code: 'workers_busy', subject: `queue:${lane.queue.name}` };
+}
+
+/** All that keeps the lane from its queue. Without any, the matcher claims from it once a worker has a slot. */
+export function blockersOfLane(state: State, dag: Dag, lane: Lane): LaneBlocker[] {
+  const ofDag = `dag:${dag.name}`;
+  const found: LaneBlocker[] = [];
+  if (dag.isFrozen) found.push({ code: 'frozen', subject: ofDag });
+  if (state.queues.get(dag.tenantId, lane.queue.name)?.isHeld === true)
+    found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
+  if (dag.isHeldByBreaker()) found.push({ code: 'breaker', subject: ofDag });
+  if (dag.isAtTaskLimit()) found.push({ code: 'limit', subject: ofDag });
+  for (const one of lane.holds) if (!one.hold.hasRoom(one.slots)) found.push(fullLimit(one, ofDag));
+  return found;
+}
+
+function fullLimit({ hold, slots }: LaneHold, ofDag: string): LaneBlocker {
+  const { name } = hold;
+  const [kind, , ...rest] = name.split('/');
+  const task = rest.join('/');
+  if (kind === 'task') return { code: 'task_limit', subject: `${ofDag} task:${task}` };
+  if (kind === 'run') return { code: 'run_limit', subject: ofDag };
+  if (hold instanceof RateLimit) {
+    const until = hold.freeAt();
+    return { code: 'rate', subject: task === '' ? ofDag : `${ofDag} task:${task}`, ...(until !== null && { until }) };
+  }
+  return isPool(name)
+    ? { code: 'pool_full', subject: shownLimit(name), slots }
+    : { code: 'cap_full', subject: shownLimit(name) };
+}

@@ -1,0 +1,59 @@
+/**
+ * What one ready task waits for, by what the matcher itself looks at: what keeps its lane from its queue, and which tasks are
+ * claimed before it. Looked at on request.
+ */
+import { PRIORITIES } from '../../model/dag/spec.ts';
+import type { QueueName, RunId, TaskNo, TenantId } from '../../model/ids.ts';
+import { READY } from '../../model/task/task-states.ts';
+import { isHeldByPast } from '../past/past.ts';
+import { isPaused } from '../run/paused.ts';
+import type { State } from '../state.ts';
+import { slotOf } from '../task/task-slots.ts';
+import { blockersOfLane, type LaneBlocker } from './blockers.ts';
+import { BACKFILL_LANES } from './classes.ts';
+import { isReadyIn, laneOf } from './enqueue.ts';
+
+/** A task, as it is stored: nodes that do not have its run count what is before it as well. */
+export interface WaitingTask {
+  readonly tenantId: TenantId;
+  readonly queue: QueueName;
+  readonly runId: RunId;
+  readonly taskNo: TaskNo;
+  readonly priority: (typeof PRIORITIES)[number];
+  readonly isOfBackfill: boolean;
+}
+
+export interface WaitSeen {
+  /** What keeps it from its queue; null: the run is not in memory here, or the task is not ready. */
+  readonly blockers: readonly LaneBlocker[] | null;
+  /** Tasks of its tenant and queue that go first, and that nothing holds back. */
+  readonly ahead: number;
+}
+
+/** More than so many are not counted. */
+export const MOST_AHEAD = 10_000;
+
+export function waitOf(state: State, task: WaitingTask): WaitSeen {
+  return { blockers: blockersOfTask(state, task), ahead: aheadOf(state, task) };
+}
+
+function blockersOfTask(state: State, { runId, taskNo }: WaitingTask): readonly LaneBlocker[] | null {
+  const run = state.runs.find(runId);
+  if (run < 0) return null;
+  const slot = slotOf(state, run, taskNo);
+  if (slot < 0 || state.tasks.state[slot] !== READY || isPaused(state, slot) || isHeldByPast(state, slot)) return null;
+  return blockersOfLane(state, state.runs.versionOf(run).dag, laneOf(state, run, slot));
+}
+
+function aheadOf(state: State, { tenantId, queue: name, runId, taskNo, priority, isOfBackfill }: WaitingTask): number {
+  const queue = state.queues.get(tenantId, name);
+  if (queue === undefined) return 0;
+  const own = isOfBackfill ? BACKFILL_LANES : PRIORITIES.indexOf(priority);
+  let ahead = 0;
+  for (let higher = 0; higher < own; higher++) ahead += queue.waitingAt(higher);
+  for (const lane of queue.activeLanes(own)) {
+    if (ahead >= MOST_AHEAD) break;
+    ahead += lane.countBefore(runId, taskNo, MOST_AHEAD - ahead, (id, slot) => isReadyIn(state, lane, id, slot));
+  }
+  return Math.min(ahead, MOST_AHEAD);
+}

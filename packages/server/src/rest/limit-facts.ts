@@ -1,0 +1,94 @@
+/** What limits over several dags say of tasks that wait. They are read when a view contains tasks that wait for a worker. */
+import {
+  CLUSTER_LIMIT,
+  type DagId,
+  type LimitName,
+  poolLimit,
+  type QueueName,
+  queueLimit,
+  type TenantId,
+  taskLimit,
+  tenantLimit,
+} from '@signalbox/engine';
+import { toIso } from '../iso-instants.ts';
+import type { RestParts } from './rest-parts.ts';
+import type { LimitFact } from './why.ts';
+
+/** A view is shown without it rather than late. */
+const PATIENCE_MS = 1_000;
+/** The main thread is asked for no more limits than this for one view. */
+const MOST_ASKED = 20;
+
+export interface LimitedTask {
+  readonly name: string;
+  readonly queue: string;
+  readonly maxActive?: number;
+  readonly pool?: { readonly name: string; readonly slots: number };
+}
+
+interface Owner {
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+}
+
+/** What limits each task; nothing where that could not be read. */
+export type LimitFacts = (task: LimitedTask) => readonly LimitFact[];
+
+interface LimitParts {
+  readonly queries: Pick<RestParts['queries'], 'findSlotLimits'>;
+  readonly main: Pick<RestParts['main'], 'slots'>;
+}
+
+/** `tasks`: those that wait. Of limits beyond the first few only their size is told. */
+export async function readLimitFacts(
+  { main, queries }: LimitParts,
+  { tenantId, dagId }: Owner,
+  tasks: readonly LimitedTask[],
+): Promise<LimitFacts> {
+  try {
+    const names = [...new Set(tasks.flatMap((task) => limitsOf({ tenantId, dagId }, task).map(({ limit }) => limit)))];
+    const slotsOf = new Map((await queries.findSlotLimits(names)).map(({ limit, slots }) => [limit, slots]));
+    for (const { name, maxActive } of tasks) {
+      if (maxActive !== undefined) slotsOf.set(taskLimit(dagId, name), maxActive);
+    }
+    const asked = names.filter((limit) => slotsOf.has(limit)).slice(0, MOST_ASKED);
+    const seen = await Promise.all(asked.map((limit) => main.slots(limit, PATIENCE_MS)));
+    const useOf = new Map(asked.map((limit, i) => [limit, seen[i]!]));
+    return (task) =>
+      limitsOf({ tenantId, dagId }, task).flatMap(({ limit, kind, name, takes }): LimitFact[] => {
+        const slots = slotsOf.get(limit);
+        if (slots === undefined)
+          return kind === 'pool' ? [{ kind, name, takes, slots: null, used: 0, heldBy: null }] : [];
+        const { used = 0, holders: [first] = [] } = useOf.get(limit) ?? {};
+        // Of other tenants nobody learns anything (I65).
+        const heldBy =
+          first === undefined || kind === 'cluster'
+            ? null
+            : `${first.task} of run ${first.run} (dag ${first.dag}) since ${toIso(first.since)}`;
+        return [{ kind, name, takes, slots, used, heldBy }];
+      });
+  } catch {
+    return () => [];
+  }
+}
+
+interface LimitOfTask {
+  readonly limit: LimitName;
+  readonly kind: LimitFact['kind'];
+  readonly name: string;
+  readonly takes: number;
+}
+
+function limitsOf({ tenantId, dagId }: Owner, { name: task, queue, pool, maxActive }: LimitedTask): LimitOfTask[] {
+  const own: LimitOfTask[] =
+    maxActive === undefined ? [] : [{ limit: taskLimit(dagId, task), kind: 'task', name: task, takes: 1 }];
+  const caps: LimitOfTask[] = [
+    ...own,
+    { limit: queueLimit(tenantId, queue as QueueName), kind: 'queue', name: queue, takes: 1 },
+    { limit: tenantLimit(tenantId), kind: 'tenant', name: '', takes: 1 },
+    { limit: CLUSTER_LIMIT, kind: 'cluster', name: '', takes: 1 },
+  ];
+  if (pool === undefined) return caps;
+  const { name, slots: takes } = pool;
+  return [{ limit: poolLimit(tenantId, name), kind: 'pool', name, takes }, ...caps];
+}

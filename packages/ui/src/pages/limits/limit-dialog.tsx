@@ -1,0 +1,54 @@
+/** Sets a pool or a cap, or changes how many slots one has. */
+import type { LimitView } from '@signalbox/protocol';
+import { useState } from 'react';
+import { put, seg } from '../../api/client.ts';
+import { useRights } from '../../api/session.tsx';
+import { ChoiceField, TextField } from '../../parts/field.tsx';
+import { FormDialog } from '../../parts/form-dialog.tsx';
+
+const KINDS = { pool: 'a pool', queue: 'a queue', tenant: 'a tenant', cluster: 'the whole cluster' } as const;
+/** Caps of tenants and of the cluster are for those who run the installation. */
+const OWN_KINDS = { pool: 'a pool', queue: 'a queue' } as const;
+type Kind = keyof typeof KINDS;
+
+export function LimitDialog({ limit, onClose }: { readonly limit?: LimitView; readonly onClose: () => void }) {
+  const { mayRunInstallation } = useRights();
+  const [kind, setKind] = useState<Kind>('pool');
+  const [name, setName] = useState('');
+  const [slots, setSlots] = useState(String(limit?.slots ?? 5));
+  const isCount = /^\d{1,7}$/.test(slots);
+  const target = limit?.name ?? (kind === 'cluster' ? kind : `${kind}:${name}`);
+  return (
+    <FormDialog
+      title={limit === undefined ? 'New limit' : `Slots of ${limit.name}`}
+      verb={limit === undefined ? 'Set the limit' : 'Save'}
+      isReady={isCount && (limit !== undefined || kind === 'cluster' || name !== '')}
+      onClose={onClose}
+      change={{
+        run: () => put<LimitView>(`/v1/limits/${seg(target)}`, { slots: Number(slots) }),
+        done: `${target} has ${slots} slots.`,
+        touches: ['limits', 'blockers'],
+      }}
+    >
+      {limit === undefined && (
+        <>
+          <ChoiceField
+            label="Limits"
+            value={kind}
+            choices={mayRunInstallation ? KINDS : (OWN_KINDS as typeof KINDS)}
+            onChange={setKind}
+            hint="Tasks name the pools that they take slots of. A cap holds for everything under it."
+          />
+          {kind !== 'cluster' && <TextField label="Name" value={name} onChange={setName} placeholder="database" />}
+        </>
+      )}
+      <TextField
+        label="Slots"
+        value={slots}
+        onChange={setSlots}
+        fault={isCount ? undefined : 'must be a whole number, 0 or more'}
+        hint="How many tasks run at a time. With 0, none starts."
+      />
+    </FormDialog>
+  );
+}
