@@ -217,6 +217,15 @@ function ignoresOwnLimits(host: Host): void {
   });
 }
 
+/** Attempts start however many have started before. */
+function ignoresRates(host: Host): void {
+  beforeEachBatch(host, ({ dags }) => {
+    for (const { lanes } of dags.byId.values())
+      for (const { hold } of [...lanes.values()].flat().flatMap((lane) => lane?.holds ?? []))
+        if (hold.name.startsWith('rate/')) hold.hasRoom = () => true;
+  });
+}
+
 /** A slot that is in use is given back. */
 function returnsUsedSlots(host: Host): void {
   beforeEachBatch(host, ({ limits }) => {
@@ -819,6 +828,7 @@ const CASES: readonly Case[] = [
   },
   { what: 'what a breaker holds', within: 100, expected: /^I44/, onHost: opensBreakers },
   { what: 'waiting for what closes a run', within: 60, expected: /^(I33|I19|D3)/, onHost: endsBeforeItIsClosed },
+  { what: 'starts per time', within: 60, expected: /^I44.* in \d+ ms/, onHost: ignoresRates },
   {
     what: 'the memory of starts per time',
     within: 60,

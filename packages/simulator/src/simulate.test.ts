@@ -45,6 +45,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [1810006196, 'liveness', 'I29: a slot that no worker takes, and one that was recalled and is in use'],
   [1810006387, 'liveness', 'I72: a run that waits for its key, and its holder for the window of that run'],
   [1810006501, 'liveness', 'I7: a run that was given its key, and one before it that is not loaded yet'],
+  [1900000118, 'liveness', 'I72: starts that count per time, and a clock that is set back by hours'],
+  [1900000003, 'safety', 'I44: starts under a clock that was ahead, which its checker compared with one behind'],
   [450000305, 'safety', 'I3: newer zone data, and a schedule that is always in memory'],
 ];
 

@@ -7,10 +7,10 @@ export function applyRate(state: State, change: RateChange): void {
   applyRows(state, change);
   const rate = state.rates.getOrAdd(change.shard, change.limit);
   if (change.kind === 'RateFreed') rate.free(change.fromAt);
-  else rate.set(change.fromAt, change);
+  else rate.set(change, state);
 }
 
 export function restoreRateStart(state: State, row: StoredRateStart): void {
   state.rows.keep(rateStarts, row);
-  state.rates.getOrAdd(row.shard, row.limit).set(row.fromAt, row);
+  state.rates.getOrAdd(row.shard, row.limit).set(row, state);
 }

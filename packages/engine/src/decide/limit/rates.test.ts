@@ -88,12 +88,34 @@ test('tasks under another rate, or none, of the same dag go on', () => {
   expect(names.toSorted()).toEqual(['a', 'b', 'c', 'c']);
 });
 
-test('the clock of the server goes back: starts count for longer, never for less', () => {
+test.each(['-30s', '-7h'] as const)(
+  'the clock of the server is set by %s: starts count as long as before (I72)',
+  (back) => {
+    const box = scenario({ dag: job({ rate: twoAMinute }), runs: 6 });
+    expect(startAll(box)).toBe(2);
+    box.leap(back);
+    box.advance('59s', [box.worker()]);
+    expect(startAll(box)).toBe(0);
+    box.advance('5s', [box.worker()]);
+    expect(startAll(box)).toBe(2);
+  },
+);
+
+test('the clock of a new owner is hours behind: starts count once more, and not for hours (I72)', () => {
   const box = scenario({ dag: job({ rate: twoAMinute }), runs: 6 });
   expect(startAll(box)).toBe(2);
-  box.node.wall = (box.node.wall - 30_000) as Instant;
-  box.advance('63s', [box.worker()]);
+  box.leap('-7h').killOwner().heartbeat();
   expect(startAll(box)).toBe(0);
-  box.advance('31s', [box.worker()]);
+  box.advance('64s', [box.worker()]);
   expect(startAll(box)).toBe(2);
+});
+
+test('a clock that is set back comes to the same span again: its newest start counts in full (I44)', () => {
+  const box = scenario({ dag: job({ rate: twoAMinute }), runs: 6 });
+  const first = box.claim('job');
+  box.report(first, 'succeeded');
+  box.advance('50s', [box.worker()]).leap('-50s');
+  box.report(box.claim('job'), 'succeeded');
+  box.advance('14s', [box.worker()]);
+  expect(box.tryClaim()).toBeNull();
 });

@@ -16,9 +16,9 @@ export function useRates(recorder: Recorder, slot: TaskSlot): void {
 /** With a tick. */
 export function freeRates(recorder: Recorder): void {
   const { state } = recorder;
-  for (let rate = state.rates.due(state.now); rate !== undefined; rate = state.rates.due(state.now)) {
+  for (let rate = state.rates.due(state.mono); rate !== undefined; rate = state.rates.due(state.mono)) {
     if (recorder.isFull()) return;
     const { shard, name: limit } = rate;
-    for (const fromAt of rate.over(state.now)) recorder.record({ kind: 'RateFreed', shard, limit, fromAt });
+    for (const fromAt of rate.over(state.mono)) recorder.record({ kind: 'RateFreed', shard, limit, fromAt });
   }
 }

@@ -63,11 +63,10 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
   const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
-  const told = soonest(state.untold.next(), state.limits.next());
+  const told = soonest(state.untold.next(), soonest(state.limits.next(), state.rates.next()));
   const waits = soonest(soonest(pastDue(state), state.requires.next()), told);
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
-  const rates = soonest(state.rates.next(), nextExpectedAt(state));
-  const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), rates);
+  const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), nextExpectedAt(state));
   return { mono, wall };
 }
 

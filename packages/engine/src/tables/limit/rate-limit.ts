@@ -1,17 +1,33 @@
 /**
  * A limit of starts per time: in any time of its length no more attempts start than it allows. Starts are counted in spans, each a
  * twentieth of that time, and a span counts until it lies back by the whole time. So a start counts for up to 21/20 of the time.
+ *
+ * A span is stored by the wall clock of the owner that wrote it. While an owner has it, it counts by the clock that never jumps: a
+ * clock that is set back by hours must not hold tasks back for hours (I72).
  */
 import type { RateSpec } from '../../model/dag/spec.ts';
 import type { Instant, ShardNo } from '../../model/ids.ts';
 import type { LimitName } from '../../model/limit.ts';
+import { waitLeftMs } from '../timer/stored-wait.ts';
 import { LaneLimit } from './lane-limit.ts';
 
 const SPANS = 20;
 
-interface Span {
-  readonly untilAt: number;
+/** As it is stored: by the wall clock. */
+interface StoredSpan {
+  readonly fromAt: Instant;
+  readonly untilAt: Instant;
   readonly starts: number;
+}
+
+interface Span extends StoredSpan {
+  /** When it counts no more, by the clock that never jumps. */
+  readonly freeAt: number;
+}
+
+interface Clocks {
+  readonly now: Instant;
+  readonly mono: number;
 }
 
 interface TableOfRates {
@@ -25,7 +41,7 @@ export class RateLimit extends LaneLimit {
   private started = 0;
   /** Place among those with starts that count; -1: it has none. */
   place = -1;
-  /** When the first of its spans counts no more. */
+  /** When the first of its spans counts no more, by the clock that never jumps. */
   firstFreeAt = Number.POSITIVE_INFINITY;
   /** What its dag says today (null: nothing); null while the dag is not in memory. */
   source: (() => RateSpec | null) | null = null;
@@ -54,19 +70,22 @@ export class RateLimit extends LaneLimit {
   override use(): void {}
 
   /** The span that a start belongs to, with how many it has then, and until when they count. */
-  spanAt(now: Instant): { readonly fromAt: Instant; readonly untilAt: Instant; readonly starts: number } {
+  spanAt(now: Instant): StoredSpan {
     const perMs = this.rate?.perMs ?? 0;
     const widthMs = Math.max(1, Math.floor(perMs / SPANS));
-    const fromAt = Math.floor(now / widthMs) * widthMs;
+    const fromAt = (Math.floor(now / widthMs) * widthMs) as Instant;
     const known = this.spans.get(fromAt);
     // After a change of the rate a span that counts for longer may begin at the same instant.
-    const untilAt = Math.max(fromAt + widthMs + perMs, known?.untilAt ?? 0);
-    return { fromAt: fromAt as Instant, untilAt: untilAt as Instant, starts: (known?.starts ?? 0) + 1 };
+    const untilAt = Math.max(fromAt + widthMs + perMs, known?.untilAt ?? 0) as Instant;
+    return { fromAt, untilAt, starts: (known?.starts ?? 0) + 1 };
   }
 
-  set(fromAt: Instant, { untilAt, starts }: Span): void {
-    this.started += starts - (this.spans.get(fromAt)?.starts ?? 0);
-    this.spans.set(fromAt, { untilAt, starts });
+  set({ fromAt, untilAt, starts }: StoredSpan, { now, mono }: Clocks): void {
+    const known = this.spans.get(fromAt);
+    this.started += starts - (known?.starts ?? 0);
+    // A clock that was set back comes to the same span again: its newest start counts in full.
+    const freeAt = Math.max(mono + waitLeftMs({ now }, { from: fromAt, until: untilAt }), known?.freeAt ?? 0);
+    this.spans.set(fromAt, { fromAt, untilAt, starts, freeAt });
     this.changed();
   }
 
@@ -78,26 +97,26 @@ export class RateLimit extends LaneLimit {
 
   private changed(): void {
     let first = Number.POSITIVE_INFINITY;
-    for (const { untilAt } of this.spans.values()) if (untilAt < first) first = untilAt;
+    for (const { freeAt } of this.spans.values()) if (freeAt < first) first = freeAt;
     this.firstFreeAt = first;
     this.table.watch(this);
     this.settle();
   }
 
   /** When one more attempt may start; null: now. */
-  freeAt(): Instant | null {
+  roomAt({ now, mono }: Clocks): Instant | null {
     const { rate } = this;
     if (rate === null || this.room >= 1) return null;
     let left = this.started;
-    for (const { untilAt, starts } of [...this.spans.values()].sort((a, b) => a.untilAt - b.untilAt)) {
+    for (const { freeAt, starts } of [...this.spans.values()].sort((a, b) => a.freeAt - b.freeAt)) {
       left -= starts;
-      if (left < rate.limit) return untilAt as Instant;
+      if (left < rate.limit) return (now + Math.max(0, Math.ceil(freeAt - mono))) as Instant;
     }
     return null;
   }
 
   /** Spans that count no more. */
-  over(now: Instant): readonly Instant[] {
-    return [...this.spans].filter(([, { untilAt }]) => untilAt <= now).map(([fromAt]) => fromAt as Instant);
+  over(mono: number): readonly Instant[] {
+    return [...this.spans.values()].filter(({ freeAt }) => freeAt <= mono).map(({ fromAt }) => fromAt);
   }
 }

@@ -1,6 +1,6 @@
 /** Limits of starts per time, of tasks and of whole dags. Each is of one dag, and needs no home. */
 import type { RateSpec } from '../../model/dag/spec.ts';
-import type { Instant, ShardNo } from '../../model/ids.ts';
+import type { ShardNo } from '../../model/ids.ts';
 import type { LimitName } from '../../model/limit.ts';
 import { PlacedHeap } from '../queue/placed-heap.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -53,15 +53,15 @@ export class RateTable {
     if (rate.source === null) this.byName.delete(rate.name);
   }
 
-  /** By the wall clock. */
+  /** By the clock that never jumps. */
   next(): number | null {
     return this.counting.top()?.firstFreeAt ?? null;
   }
 
   /** One with starts that count no more. */
-  due(now: Instant): RateLimit | undefined {
+  due(mono: number): RateLimit | undefined {
     const top = this.counting.top();
-    return top !== undefined && top.firstFreeAt <= now ? top : undefined;
+    return top !== undefined && top.firstFreeAt <= mono ? top : undefined;
   }
 
   drop(shards: ReadonlySet<ShardNo>): void {

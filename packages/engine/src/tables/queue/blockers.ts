@@ -91,18 +91,18 @@ export function blockersOfLane(state: State, dag: Dag, lane: Lane): LaneBlocker[
     found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
   if (dag.isHeldByBreaker()) found.push({ code: 'breaker', subject: ofDag });
   if (dag.isAtTaskLimit()) found.push({ code: 'limit', subject: ofDag });
-  for (const one of lane.holds) if (!one.hold.hasRoom(one.slots)) found.push(fullLimit(one, ofDag));
+  for (const one of lane.holds) if (!one.hold.hasRoom(one.slots)) found.push(fullLimit(state, one, ofDag));
   return found;
 }
 
-function fullLimit({ hold, slots }: LaneHold, ofDag: string): LaneBlocker {
+function fullLimit(state: State, { hold, slots }: LaneHold, ofDag: string): LaneBlocker {
   const { name } = hold;
   const [kind, , ...rest] = name.split('/');
   const task = rest.join('/');
   if (kind === 'task') return { code: 'task_limit', subject: `${ofDag} task:${task}` };
   if (kind === 'run') return { code: 'run_limit', subject: ofDag };
   if (hold instanceof RateLimit) {
-    const until = hold.freeAt();
+    const until = hold.roomAt(state);
     return { code: 'rate', subject: task === '' ? ofDag : `${ofDag} task:${task}`, ...(until !== null && { until }) };
   }
   return isPool(name)
