@@ -129,7 +129,7 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await page.getByText('attempt 2 started on worker first.').waitFor();
     await go(`/runs/${id}?tab=gantt`);
     await expect.poll(() => page.locator('.gantt-row.critical a').allTextContents()).toEqual(['call', 'after']);
-    expect(await page.locator('.gantt-row.critical').first().locator('.tone-fill-bad').count()).toBe(1);
+    await expect.poll(() => page.locator('.gantt-row.critical').first().locator('.tone-fill-bad').count()).toBe(1);
   });
 
   test('two runs are compared: how long each took, and what differs first', async () => {
