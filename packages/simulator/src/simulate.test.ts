@@ -47,6 +47,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [1810006501, 'liveness', 'I7: a run that was given its key, and one before it that is not loaded yet'],
   [1900000118, 'liveness', 'I72: starts that count per time, and a clock that is set back by hours'],
   [1900000003, 'safety', 'I44: starts under a clock that was ahead, which its checker compared with one behind'],
+  [2100001583, 'safety', 'I7: a deploy that decides due windows while runs of the dag are not loaded'],
+  [2200000966, 'liveness', 'I73: a window that is due in the last moment, which its checker did not know'],
   [450000305, 'safety', 'I3: newer zone data, and a schedule that is always in memory'],
 ];
 

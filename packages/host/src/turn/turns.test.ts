@@ -6,6 +6,7 @@ import {
   type Instant,
   NOTHING_NEAR,
   type RunId,
+  restoreSchedule,
   type ScheduleNo,
   type Seen,
   type ShardNo,
@@ -38,7 +39,14 @@ const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dag
 const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND' } };
 
 function setUp() {
-  const world = { epoch: 5 as Epoch, fetched: [] as Seen[], failures: [] as string[], errors: [] as string[] };
+  const world = {
+    epoch: 5 as Epoch,
+    fetched: [] as Seen[],
+    /** Answers what was asked for: runs that a takeover has left. */
+    rests: [] as ((rest: unknown) => void)[],
+    failures: [] as string[],
+    errors: [] as string[],
+  };
   let mono = 0;
   let isSilent = false;
   const timers = new Set<{ readonly at: number; readonly run: () => void }>();
@@ -61,6 +69,7 @@ function setUp() {
       return Promise.resolve({ nodes: [], shards: [{ shard, epoch: world.epoch, owner: null }] });
     },
     fetch: async () => world.fetched.shift() ?? NOTHING,
+    loadRest: () => new Promise((resolve) => world.rests.push(resolve)),
   };
   const chain: CommitChain = { commit: async () => undefined, close: async () => undefined };
   const turns = new Turns({
@@ -122,6 +131,48 @@ test('a database that gives no answer holds nobody for ever: what was sent has a
   expect(world.failures).toEqual([expect.stringMatching(/no answer within 10000 ms/)]);
   expect(turns.current()).toBeNull();
 });
+
+test.each([
+  ['cancel_running', false],
+  ['allow', true],
+] as const)(
+  'while runs of a dag are not loaded, a change of its schedule waits if its windows depend on them (I7): %s',
+  async (ifRunning, isAnswered) => {
+    const { world, turns, begin, ask } = setUp();
+    const state = begin();
+    const spec = { everyMs: 60_000, zone: 'UTC', gap: 'skip', ifRunning } as never;
+    const [decidedUntil, dueAt] = [0 as Instant, 60_000 as Instant];
+    const named = { dagId: 67 as DagId, scheduleNo: 1 as ScheduleNo, name: 'default', origin: 'definition' } as const;
+    restoreSchedule(state, {
+      shard,
+      ...named,
+      revision: 1,
+      spec,
+      paused: false,
+      decidedUntil,
+      fault: null,
+      fired: 0,
+      dueAt,
+    });
+    state.partial.set(67 as DagId, new Set());
+    turns.loadRest([shard]);
+    let outcome: Outcome | null = null;
+    const answer = ask().then((told) => {
+      outcome = told;
+      return told;
+    });
+    const loaded = async (next: unknown) => {
+      while (world.rests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      world.rests.shift()!({ runs: [], dags: [], versions: [], next });
+    };
+    await loaded({ after: 1 });
+    await loaded({ after: 2 });
+    expect(outcome !== null).toBe(isAnswered);
+    await loaded(null);
+    expect(await answer).toMatchObject(refused);
+    expect(world.failures).toEqual([]);
+  },
+);
 
 test('a decision that throws is tried again on fresh memory before anybody is blamed (I57)', async () => {
   const { world, begin, ask } = setUp();

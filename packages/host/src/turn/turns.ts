@@ -6,6 +6,7 @@
 import {
   type Change,
   type Command,
+  commandWaitsForLoad,
   type Effect,
   type Epoch,
   needs,
@@ -60,6 +61,8 @@ const PER_TURN: TurnLimits = { commands: 2_000, runs: 2_000 };
 const INBOX_LIMITS: InboxLimits = { submissions: 12_000 };
 /** A connection may be gone without a word, and then no answer ever comes. Longer than any other question may take. */
 const LONGEST_COMMIT_MS = 10_000;
+
+const NOTHING_EARLY: ReadonlySet<Envelope> = new Set();
 
 export class Turns {
   readonly inbox = new Inbox(INBOX_LIMITS, () => this.arrived());
@@ -136,12 +139,15 @@ export class Turns {
     this.cancelTimer?.();
     this.cancelTimer = null;
     this.outbox.abandon(reason);
+    this.inbox.restore(this.early.splice(0));
     this.inbox.forgetTold();
     const { chain } = this;
     this.chain = null;
     if (chain !== null) void chain.close().catch(() => undefined);
   }
 
+  /** Commands that wait until all live runs are loaded. */
+  private readonly early: Envelope[] = [];
   private isPaused = 0;
   private readonly stillWaiters: (() => void)[] = [];
 
@@ -223,11 +229,15 @@ export class Turns {
       this.giveBack(envelopes);
       return this.ports.onFailure(`what commands need could not be read: ${fetched}`);
     }
+    let decided = envelopes;
     try {
       if (fetched.rest !== null) this.restore(state, fetched.rest);
-      this.decide(state, batch, fetched.seen);
+      const early = this.keepEarly(state, envelopes);
+      const isNow = (envelope: Envelope) => !early.has(envelope);
+      if (early.size > 0) decided = envelopes.filter(isNow);
+      this.decide(state, early.size > 0 ? batch.filter(isNow) : batch, fetched.seen);
     } catch (error) {
-      this.charges.charge(state, envelopes, error);
+      this.charges.charge(state, decided, error);
       this.ports.onFailure(`a decision threw: ${describe(error)}`);
     }
   }
@@ -244,6 +254,17 @@ export class Turns {
   /** What is decided next: all strikes, or one suspect alone, or everything else together. */
   private take(): Envelope[] {
     return this.charges.next() ?? this.inbox.drain(PER_TURN);
+  }
+
+  /** Keeps back what must not be decided before all live runs are loaded. It comes again when they are. */
+  private keepEarly(state: State, envelopes: readonly Envelope[]): ReadonlySet<Envelope> {
+    if (this.rest === null) {
+      this.inbox.restore(this.early.splice(0));
+      return NOTHING_EARLY;
+    }
+    const early = new Set(envelopes.filter(({ command }) => commandWaitsForLoad(state, command)));
+    this.early.push(...early);
+    return early;
   }
 
   private withTick(envelopes: Envelope[]): Envelope[] {

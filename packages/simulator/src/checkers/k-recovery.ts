@@ -150,6 +150,8 @@ export function recovery(scene: Scene): Checker {
     for (const { host, nodeId, isUp, process } of world.nodes) {
       const state = isUp && !process.isPaused ? (host?.inspect() ?? null) : null;
       if (state === null || scene.health.wellForMs() < RECOVERY_MS) continue;
+      // A window that is due right now: its run is decided, and its commit is in flight.
+      if ([...state.runs.rows()].some((row) => !ledger.runs.has(state.runs.id[row]!))) continue;
       const left = {
         runs: state.runs.count,
         lingering: state.lingering.length,

@@ -4,20 +4,11 @@ import type { Actor } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { ENDED } from '../../tables/run/run-table.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
-import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';
 import { cancelRun } from '../run/cancel.ts';
 import { isAnyHeld, oldestWaiting } from '../run/waiting-runs.ts';
 
 const SCHEDULE = 'schedule' as Actor;
-
-/** A window that depends on the other runs of its dag is decided when a takeover has loaded them all (I7). */
-export function waitsForLoad(state: State, schedule: Schedule): boolean {
-  const waiting = state.partial.get(schedule.dagId);
-  if (waiting === undefined || (schedule.spec.ifRunning ?? 'allow') === 'allow') return false;
-  waiting.add(schedule);
-  return true;
-}
 
 /** False: the window is skipped. Under `cancel_running` the other runs are cancelled by this. */
 export function mayRunBeside(recorder: Recorder, schedule: Schedule): boolean {
