@@ -36,6 +36,8 @@ export class LongestFirst extends BaseSequencer {
     if (missing.length > 0)
       throw new Error(`scripts/test-order.mjs names files that do not exist: ${missing.join(', ')}`);
     const place = (file) => LONGEST.findIndex((path) => file.moduleId === `${this.ctx.config.root}/${path}`) >>> 0;
-    return rest.toSorted((a, b) => place(a) - place(b));
+    // A process is kept for the next file only if that shares it, too: such files come after all others.
+    const sharing = (file) => Number(file.project.config.isolate === false);
+    return rest.toSorted((a, b) => sharing(a) - sharing(b) || place(a) - place(b));
   }
 }

@@ -77,12 +77,12 @@ test('a list of 100,000 is parsed once, and again when there is another one in i
     mapPlaces(effectOf({ places: [place(0, index, [index], [list])], upstream: [] }), inputsOf({ 0: text }), lists)[0]
       ?.item;
   const text = JSON.stringify({ files });
-  const began = performance.now();
+  const began = process.cpuUsage();
   for (let index = 0; index < 100_000; index++)
     if (item(text, index) !== String(index)) throw new Error('another item');
-  const tookMs = performance.now() - began;
+  const { user, system } = process.cpuUsage(began);
   expect(lists.parsedCount).toBe(1);
-  expect(tookMs).toBeLessThan(5_000);
+  expect((user + system) / 1_000).toBeLessThan(5_000);
   expect(item('{"files":["new"]}', 0)).toBe('"new"');
   expect(lists.parsedCount).toBe(2);
 });

@@ -148,7 +148,7 @@ export async function startRig(variables: Record<string, string> = {}): Promise<
 }
 
 /** Asks again and again, for as long as a loaded machine may need. */
-export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
+export async function eventually(holds: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
   const until = performance.now() + withinMs;
   while (!(await holds())) {
     if (performance.now() > until) throw new Error(`It did not come true within ${withinMs} ms: ${holds.toString()}`);

@@ -180,9 +180,9 @@ function agreesWithNaive(box: Scenario, spec: DagSpec): void {
   );
 }
 
-// Some 10 s of work: beside others on a busy machine that is more than the usual 30 s.
+// Some 10 s of work: at a load of 15 that was six minutes.
 test('any dag with maps closes as a rescan of everything says, at each moment, whatever fails and whoever lays hands on it (I33, I34, I42, I19)', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, () => {
   fc.assert(
     fc.property(cases, (one) => {
