@@ -17,6 +17,7 @@ export type { HookEventDetails } from './decide/effect.ts';
 export { type Demand, demandOf } from './decide/match/demand.ts';
 export { MAX_GRACE_MS } from './decide/run/cancel.ts';
 export { uidOfWindow } from './decide/run/window-uid.ts';
+export { isTooEarly } from './decide/schedule/if-running.ts';
 export { nextDue } from './decide/timer/tick.ts';
 export { type StepInput, type StepResult, step } from './engine.ts';
 export type * from './model/answer.ts';

@@ -13,7 +13,7 @@ import {
   scheduleIdOf,
   type TenantId,
 } from '@signalbox/engine';
-import type { CommitChain, Store } from '@signalbox/store';
+import type { CommitChain, RestCursor, Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import { LOAD_SIZES } from '../ownership/load.ts';
 import type { Outcome } from './inbox.ts';
@@ -34,11 +34,25 @@ const NOTHING: Seen = {
   requirements: [],
 };
 /** Of a dag that there is not: answered without a change. */
-const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId: 67, paused: true } as Command;
+const dagId = 67 as DagId;
+const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId, paused: true } as Command;
 const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND' } };
 
+/** Lets promises settle until it is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Promise.resolve();
+}
+
 function setUp() {
-  const world = { epoch: 5 as Epoch, fetched: [] as Seen[], failures: [] as string[], errors: [] as string[] };
+  const world = {
+    epoch: 5 as Epoch,
+    fetched: [] as Seen[],
+    failures: [] as string[],
+    errors: [] as string[],
+    /** What is left to load after a takeover, turn by turn: `next` is null with the last part. */
+    rest: [] as { readonly next: RestCursor | null }[],
+    loadedParts: 0,
+  };
   let mono = 0;
   let isSilent = false;
   const timers = new Set<{ readonly at: number; readonly run: () => void }>();
@@ -61,6 +75,10 @@ function setUp() {
       return Promise.resolve({ nodes: [], shards: [{ shard, epoch: world.epoch, owner: null }] });
     },
     fetch: async () => world.fetched.shift() ?? NOTHING,
+    loadRest: async () => {
+      world.loadedParts += 1;
+      return { runs: [], dags: [], versions: [], ...(world.rest.shift() ?? { next: null }) };
+    },
   };
   const chain: CommitChain = { commit: async () => undefined, close: async () => undefined };
   const turns = new Turns({
@@ -97,6 +115,28 @@ test('what is told without a commit is told by the owner', async () => {
   const { begin, ask } = setUp();
   begin();
   expect(await ask()).toMatchObject(refused);
+});
+
+test('a command that decides windows waits until all runs of its dag are loaded (I7)', async () => {
+  const { world, turns, begin, ask } = setUp();
+  const more = {} as RestCursor;
+  world.rest = [{ next: more }, { next: more }, { next: null }];
+  begin().partial.set(dagId, new Set());
+  turns.loadRest([shard]);
+  const answered = ask().then((outcome) => ({ outcome, loadedParts: world.loadedParts }));
+  expect(await answered).toMatchObject({ outcome: refused, loadedParts: 3 });
+});
+
+test('a command that waits for runs goes to the next engine when its own is gone (I16)', async () => {
+  const { world, turns, begin, ask } = setUp();
+  begin().partial.set(dagId, new Set());
+  world.rest = Array.from({ length: 1_000 }, () => ({ next: {} as RestCursor }));
+  turns.loadRest([shard]);
+  const answered = ask();
+  await until(() => world.loadedParts > 2);
+  turns.halt('by the test');
+  begin();
+  expect(await answered).toMatchObject(refused);
 });
 
 test('once another node has taken the shard nothing is told from memory (I16)', async () => {

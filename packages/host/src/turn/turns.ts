@@ -8,6 +8,7 @@ import {
   type Command,
   type Effect,
   type Epoch,
+  isTooEarly,
   needs,
   nextDue,
   noteAllLoaded,
@@ -73,6 +74,8 @@ export class Turns {
   private generation = 0;
   private isTurning = false;
   private hasMore = false;
+  /** Commands that wait until all runs of their dag are loaded. */
+  private early: Envelope[] = [];
   private rest: { shards: ShardNo[]; after: RestCursor | null } | null = null;
   private cancelTimer: (() => void) | null = null;
   /** Set while the loop waits for more to decide. */
@@ -136,6 +139,7 @@ export class Turns {
     this.cancelTimer?.();
     this.cancelTimer = null;
     this.outbox.abandon(reason);
+    this.inbox.restore(this.early.splice(0));
     this.inbox.forgetTold();
     const { chain } = this;
     this.chain = null;
@@ -243,7 +247,14 @@ export class Turns {
 
   /** What is decided next: all strikes, or one suspect alone, or everything else together. */
   private take(): Envelope[] {
-    return this.charges.next() ?? this.inbox.drain(PER_TURN);
+    return this.charges.next() ?? this.inTime(this.inbox.drain(PER_TURN));
+  }
+
+  /** Keeps back what depends on runs that are not loaded yet, and takes what was kept back for those that are by now (I7). */
+  private inTime(drained: readonly Envelope[]): Envelope[] {
+    const all = [...this.early.filter((envelope) => envelope.isVoid?.() !== true), ...drained];
+    this.early = all.filter(({ command }) => isTooEarly(this.state!, command));
+    return this.early.length === 0 ? all : all.filter(({ command }) => !isTooEarly(this.state!, command));
   }
 
   private withTick(envelopes: Envelope[]): Envelope[] {
@@ -265,7 +276,11 @@ export class Turns {
   private restore(state: State, rest: Parameters<typeof restoreRuns>[1]): void {
     try {
       restoreRuns(state, rest);
-      if (this.rest === null) noteAllLoaded(state);
+      if (this.rest === null) {
+        noteAllLoaded(state);
+        // The next turn decides what waited for this.
+        this.hasMore = true;
+      }
     } catch (error) {
       if (state.currentRun !== null) this.charges.strikeRun(state.currentRun, describe(error), true);
       throw error;

@@ -1,5 +1,7 @@
 /** What a window does while its dag has other runs, whatever created them (I7). */
 import { assert } from '../../model/assert.ts';
+import type { Command } from '../../model/command.ts';
+import { birthShardOf } from '../../model/dag/dag-id.ts';
 import type { Actor } from '../../model/ids.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { ENDED } from '../../tables/run/run-table.ts';
@@ -17,6 +19,30 @@ export function waitsForLoad(state: State, schedule: Schedule): boolean {
   if (waiting === undefined || (schedule.spec.ifRunning ?? 'allow') === 'allow') return false;
   waiting.add(schedule);
   return true;
+}
+
+/**
+ * Commands that alter a schedule decide first what is due by it, and so do those that ask for windows of the past. After a takeover they
+ * wait, as the windows themselves do, until all runs of the dag are loaded (I7).
+ */
+export function isTooEarly({ partial }: State, command: Command): boolean {
+  if (partial.size === 0) return false;
+  switch (command.kind) {
+    case 'CreateSchedules':
+    case 'EditSchedule':
+    case 'DeleteSchedule':
+    case 'SetSchedulePaused':
+    case 'StartBackfill':
+    case 'RetireDag':
+      return partial.has(command.dagId);
+    case 'SubmitRuns':
+      return command.window !== undefined && partial.has(command.dagId);
+    case 'DeployDag':
+      // It names its dag, and has no id of it.
+      return [...partial.keys()].some((dagId) => birthShardOf(dagId) === command.shard);
+    default:
+      return false;
+  }
 }
 
 /** False: the window is skipped. Under `cancel_running` the other runs are cancelled by this. */
