@@ -185,6 +185,18 @@ function altersLoads(host: Host, alter: (heads: LoadedHeads) => LoadedHeads): vo
   store.loadHeads = async (shards, perPriority) => alter(await loadHeads(shards, perPriority));
 }
 
+/** A new owner decides windows as if the few runs that it has loaded were all of their dag. */
+function takesFewRunsForAll(host: Host): void {
+  const { turns, ownership } = insideOf(host);
+  for (const { ports } of [turns, ownership]) Object.assign(ports, { loadSizes: { heads: 1, restPerTurn: 1 } });
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    const partial = turns.current()?.partial;
+    if (partial !== undefined) partial.get = () => undefined;
+    decide(...parts);
+  };
+}
+
 function forgetsHeldEvents(host: Host): void {
   altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, heldEvents: [] } }));
 }
@@ -793,6 +805,14 @@ const CASES: readonly Case[] = [
     within: 60,
     expected: /^(I1|I2|I19|D1)/,
     onHost: forgetsDecided,
+  },
+  {
+    what: 'waiting for runs to be loaded',
+    within: 100,
+    expected: /^I7/,
+    onWorld: ownersFlap,
+    lengthMs: 80_000,
+    onHost: takesFewRunsForAll,
   },
   {
     what: 'the unique keys of windows, by a load that forgets what is decided,',

@@ -14,7 +14,7 @@ import {
   scheduleIdOf,
   type TenantId,
 } from '@signalbox/engine';
-import type { CommitChain, Store } from '@signalbox/store';
+import type { CommitChain, RestCursor, Store } from '@signalbox/store';
 import { expect, test } from 'vitest';
 import { LOAD_SIZES } from '../ownership/load.ts';
 import type { Outcome } from './inbox.ts';
@@ -35,17 +35,24 @@ const NOTHING: Seen = {
   requirements: [],
 };
 /** Of a dag that there is not: answered without a change. */
-const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId: 67, paused: true } as Command;
+const dagId = 67 as DagId;
+const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId, paused: true } as Command;
 const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND' } };
+
+/** Lets promises settle until it is so. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Promise.resolve();
+}
 
 function setUp() {
   const world = {
     epoch: 5 as Epoch,
     fetched: [] as Seen[],
-    /** Answers what was asked for: runs that a takeover has left. */
-    rests: [] as ((rest: unknown) => void)[],
     failures: [] as string[],
     errors: [] as string[],
+    /** What is left to load after a takeover, turn by turn: `next` is null with the last part. */
+    rest: [] as { readonly next: RestCursor | null }[],
+    loadedParts: 0,
   };
   let mono = 0;
   let isSilent = false;
@@ -69,7 +76,10 @@ function setUp() {
       return Promise.resolve({ nodes: [], shards: [{ shard, epoch: world.epoch, owner: null }] });
     },
     fetch: async () => world.fetched.shift() ?? NOTHING,
-    loadRest: () => new Promise((resolve) => world.rests.push(resolve)),
+    loadRest: async () => {
+      world.loadedParts += 1;
+      return { runs: [], dags: [], versions: [], ...(world.rest.shift() ?? { next: null }) };
+    },
   };
   const chain: CommitChain = { commit: async () => undefined, close: async () => undefined };
   const turns = new Turns({
@@ -108,6 +118,54 @@ test('what is told without a commit is told by the owner', async () => {
   expect(await ask()).toMatchObject(refused);
 });
 
+/** A schedule of the dag whose windows depend on its other runs, or do not. */
+function addSchedule(state: State, ifRunning: 'cancel_running' | 'allow'): void {
+  const spec = { everyMs: 60_000, zone: 'UTC', gap: 'skip', ifRunning } as never;
+  const [decidedUntil, dueAt] = [0 as Instant, 60_000 as Instant];
+  const named = { dagId, scheduleNo: 1 as ScheduleNo, name: 'default', origin: 'definition' } as const;
+  restoreSchedule(state, {
+    shard,
+    ...named,
+    revision: 1,
+    spec,
+    paused: false,
+    decidedUntil,
+    fault: null,
+    fired: 0,
+    dueAt,
+  });
+  state.partial.set(dagId, new Set());
+}
+
+test.each([
+  ['cancel_running', true],
+  ['allow', false],
+] as const)(
+  'a command that decides windows which depend on other runs waits until those are loaded (I7): %s',
+  async (ifRunning, isLate) => {
+    const { world, turns, begin, ask } = setUp();
+    world.rest = [...Array.from({ length: 49 }, () => ({ next: {} as RestCursor })), { next: null }];
+    addSchedule(begin(), ifRunning);
+    turns.loadRest([shard]);
+    const answered = ask().then((outcome) => ({ outcome, loadedParts: world.loadedParts }));
+    const { outcome, loadedParts } = await answered;
+    expect(outcome).toMatchObject(refused);
+    expect(loadedParts === 50).toBe(isLate);
+  },
+);
+
+test('a command that waits for runs goes to the next engine when its own is gone (I16)', async () => {
+  const { world, turns, begin, ask } = setUp();
+  addSchedule(begin(), 'cancel_running');
+  world.rest = Array.from({ length: 1_000 }, () => ({ next: {} as RestCursor }));
+  turns.loadRest([shard]);
+  const answered = ask();
+  await until(() => world.loadedParts > 2);
+  turns.halt('by the test');
+  begin();
+  expect(await answered).toMatchObject(refused);
+});
+
 test('once another node has taken the shard nothing is told from memory (I16)', async () => {
   const { world, turns, begin, ask } = setUp();
   begin();
@@ -131,48 +189,6 @@ test('a database that gives no answer holds nobody for ever: what was sent has a
   expect(world.failures).toEqual([expect.stringMatching(/no answer within 10000 ms/)]);
   expect(turns.current()).toBeNull();
 });
-
-test.each([
-  ['cancel_running', false],
-  ['allow', true],
-] as const)(
-  'while runs of a dag are not loaded, a change of its schedule waits if its windows depend on them (I7): %s',
-  async (ifRunning, isAnswered) => {
-    const { world, turns, begin, ask } = setUp();
-    const state = begin();
-    const spec = { everyMs: 60_000, zone: 'UTC', gap: 'skip', ifRunning } as never;
-    const [decidedUntil, dueAt] = [0 as Instant, 60_000 as Instant];
-    const named = { dagId: 67 as DagId, scheduleNo: 1 as ScheduleNo, name: 'default', origin: 'definition' } as const;
-    restoreSchedule(state, {
-      shard,
-      ...named,
-      revision: 1,
-      spec,
-      paused: false,
-      decidedUntil,
-      fault: null,
-      fired: 0,
-      dueAt,
-    });
-    state.partial.set(67 as DagId, new Set());
-    turns.loadRest([shard]);
-    let outcome: Outcome | null = null;
-    const answer = ask().then((told) => {
-      outcome = told;
-      return told;
-    });
-    const loaded = async (next: unknown) => {
-      while (world.rests.length === 0) await new Promise((resolve) => setImmediate(resolve));
-      world.rests.shift()!({ runs: [], dags: [], versions: [], next });
-    };
-    await loaded({ after: 1 });
-    await loaded({ after: 2 });
-    expect(outcome !== null).toBe(isAnswered);
-    await loaded(null);
-    expect(await answer).toMatchObject(refused);
-    expect(world.failures).toEqual([]);
-  },
-);
 
 test('a decision that throws is tried again on fresh memory before anybody is blamed (I57)', async () => {
   const { world, begin, ask } = setUp();

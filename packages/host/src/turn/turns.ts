@@ -62,8 +62,6 @@ const INBOX_LIMITS: InboxLimits = { submissions: 12_000 };
 /** A connection may be gone without a word, and then no answer ever comes. Longer than any other question may take. */
 const LONGEST_COMMIT_MS = 10_000;
 
-const NOTHING_EARLY: ReadonlySet<Envelope> = new Set();
-
 export class Turns {
   readonly inbox = new Inbox(INBOX_LIMITS, () => this.arrived());
   /** Decides which run or schedule is charged for an exception. */
@@ -76,6 +74,8 @@ export class Turns {
   private generation = 0;
   private isTurning = false;
   private hasMore = false;
+  /** Commands that wait until all runs of their dag are loaded. */
+  private early: Envelope[] = [];
   private rest: { shards: ShardNo[]; after: RestCursor | null } | null = null;
   private cancelTimer: (() => void) | null = null;
   /** Set while the loop waits for more to decide. */
@@ -146,8 +146,6 @@ export class Turns {
     if (chain !== null) void chain.close().catch(() => undefined);
   }
 
-  /** Commands that wait until all live runs are loaded. */
-  private readonly early: Envelope[] = [];
   private isPaused = 0;
   private readonly stillWaiters: (() => void)[] = [];
 
@@ -229,15 +227,11 @@ export class Turns {
       this.giveBack(envelopes);
       return this.ports.onFailure(`what commands need could not be read: ${fetched}`);
     }
-    let decided = envelopes;
     try {
       if (fetched.rest !== null) this.restore(state, fetched.rest);
-      const early = this.keepEarly(state, envelopes);
-      const isNow = (envelope: Envelope) => !early.has(envelope);
-      if (early.size > 0) decided = envelopes.filter(isNow);
-      this.decide(state, early.size > 0 ? batch.filter(isNow) : batch, fetched.seen);
+      this.decide(state, batch, fetched.seen);
     } catch (error) {
-      this.charges.charge(state, decided, error);
+      this.charges.charge(state, envelopes, error);
       this.ports.onFailure(`a decision threw: ${describe(error)}`);
     }
   }
@@ -253,18 +247,14 @@ export class Turns {
 
   /** What is decided next: all strikes, or one suspect alone, or everything else together. */
   private take(): Envelope[] {
-    return this.charges.next() ?? this.inbox.drain(PER_TURN);
+    return this.charges.next() ?? this.inTime(this.inbox.drain(PER_TURN));
   }
 
-  /** Keeps back what must not be decided before all live runs are loaded. It comes again when they are. */
-  private keepEarly(state: State, envelopes: readonly Envelope[]): ReadonlySet<Envelope> {
-    if (this.rest === null) {
-      this.inbox.restore(this.early.splice(0));
-      return NOTHING_EARLY;
-    }
-    const early = new Set(envelopes.filter(({ command }) => commandWaitsForLoad(state, command)));
-    this.early.push(...early);
-    return early;
+  /** Keeps back what depends on runs that are not loaded yet, and takes what was kept back for those that are by now (I7). */
+  private inTime(drained: readonly Envelope[]): Envelope[] {
+    const all = [...this.early.filter((envelope) => envelope.isVoid?.() !== true), ...drained];
+    this.early = all.filter(({ command }) => commandWaitsForLoad(this.state!, command));
+    return this.early.length === 0 ? all : all.filter(({ command }) => !commandWaitsForLoad(this.state!, command));
   }
 
   private withTick(envelopes: Envelope[]): Envelope[] {
@@ -286,7 +276,11 @@ export class Turns {
   private restore(state: State, rest: Parameters<typeof restoreRuns>[1]): void {
     try {
       restoreRuns(state, rest);
-      if (this.rest === null) noteAllLoaded(state);
+      if (this.rest === null) {
+        noteAllLoaded(state);
+        // The next turn decides what waited for this.
+        this.hasMore = true;
+      }
     } catch (error) {
       if (state.currentRun !== null) this.charges.strikeRun(state.currentRun, describe(error), true);
       throw error;

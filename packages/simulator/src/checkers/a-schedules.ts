@@ -210,15 +210,16 @@ export function schedules(scene: Scene): Checker {
     }
   }
 
-  /** A window that comes by itself while a run of its dag waits for requirements. */
+  /** A window that comes by itself while a run of its dag waits: for requirements, or for a place. `cancel_running` has cancelled that one. */
   function checkBehind({ runId, dagId, scheduleNo, cause }: RunCreated): void {
     if (cause !== 'schedule' || scheduleNo === undefined) return;
     const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
     if (ifRunning === 'allow' || ifRunning === 'queue_all') return;
-    for (const { created, requires, phase, isSetAside } of ledger.live) {
-      if (created.dagId !== dagId || created.runId === runId || requires === null || isSetAside) continue;
-      if (phase !== 'open') continue;
-      scene.fail('I7', `run ${runId} (${ifRunning}) came while run ${created.runId} waits for its requirements`);
+    for (const { created, isAdmitted, requires, phase, isSetAside } of ledger.live) {
+      if (created.dagId !== dagId || created.runId === runId || isSetAside || phase !== 'open') continue;
+      if (requires === null && isAdmitted) continue;
+      const what = requires === null ? 'to be admitted' : 'for its requirements';
+      scene.fail('I7', `run ${runId} (${ifRunning}) came while run ${created.runId} waits ${what}`);
     }
   }
 
