@@ -9,11 +9,11 @@ import { chooseParts } from './choose.ts';
 import { edgeUnderPressure } from './edge.ts';
 import { type Figure, jsonOf, missedIn, tableOf } from './figure.ts';
 import { graphShapes, maps } from './graphs.ts';
-import { historyQueries } from './history.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
 import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
+import { historyQueries, statusReads, viewOfLargeRun } from './reads/index.ts';
 import { comparedWith, readRecorded, record } from './recorded.ts';
 import { againstRaw, medianOf } from './repeat.ts';
 import { bulkRegistration, dueAtOnce, nextTimes, registered, spreadOverAnHour } from './schedules/index.ts';
@@ -109,6 +109,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
     withCluster(5, 1, (cluster) => submitToStart(cluster, '5 servers and one slot', 200, atMost({ goal: 8 }))),
   edge: () => withCluster(1, 100, edgeUnderPressure),
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
+  'run-view': () => withCluster(1, 2_000, viewOfLargeRun),
+  status: () => withCluster(1, 100, (cluster) => statusReads(cluster, 15_000 * scale)),
   storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
   backfill: () => withCluster(1, 20, (cluster) => backfillBeside(cluster, 365)),
   'schedules-next': async () => nextTimes(scale),
