@@ -30,7 +30,13 @@ const peers = {
     const utils = await makeWorkerUtils({ pgPool });
     const quiet = { logger: new (await import('graphile-worker')).Logger(() => () => {}) };
     const start = () =>
-      run({ pgPool, taskList: { noop: async () => handled() }, noHandleSignals: true, ...quiet, ...(best ? { concurrency: 50 } : {}) });
+      run({
+        pgPool,
+        taskList: { noop: async () => handled() },
+        noHandleSignals: true,
+        ...quiet,
+        ...(best ? { concurrency: 50 } : {}),
+      });
     return {
       start,
       stop: async (runner) => {

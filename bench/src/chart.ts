@@ -34,7 +34,9 @@ export function chartOf({ title, xUnit, yUnit, series }: Chart): string {
       `<text x="${x(part * mostX).toFixed(1)}" y="${HEIGHT - EDGE.bottom + 16}" text-anchor="middle">${short(part * mostX)}</text>`,
   );
   const lines = series.map(({ points }, i) => {
-    const path = points.map(([px, py], at) => `${at === 0 ? 'M' : 'L'}${x(px).toFixed(1)} ${y(py).toFixed(1)}`).join('');
+    const path = points
+      .map(([px, py], at) => `${at === 0 ? 'M' : 'L'}${x(px).toFixed(1)} ${y(py).toFixed(1)}`)
+      .join('');
     return `<path d="${path}" fill="none" stroke="${COLOURS[i % COLOURS.length]}" stroke-width="1.5"/>`;
   });
   const legend = series.map(

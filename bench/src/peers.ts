@@ -30,7 +30,8 @@ export async function peers(scale: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const peer of ['graphile-worker', 'pg-boss', 'bullmq']) {
     for (const settings of ['defaults', 'best'] as const) {
-      const measured = peer === 'bullmq' ? await onRedis(peer, settings, scale) : await onPostgres(peer, settings, scale);
+      const measured =
+        peer === 'bullmq' ? await onRedis(peer, settings, scale) : await onPostgres(peer, settings, scale);
       figures.push(...measured);
     }
   }

@@ -36,7 +36,9 @@ export async function processes(cluster: Cluster, runs: number): Promise<Figure[
       what: `${of}, as tasks`,
       value: ours,
       unit: 'starts/s',
-      ...(bare === null ? {} : { bar: atLeast({ goal: 0.5, of: { name: 'part of posix_spawn', value: ours / bare } }) }),
+      ...(bare === null
+        ? {}
+        : { bar: atLeast({ goal: 0.5, of: { name: 'part of posix_spawn', value: ours / bare } }) }),
       details: cpuDetails(cpu, runs, 'task'),
     },
     ...(bare === null ? [] : [{ what: `${of}, posix_spawn in a bare loop`, value: bare, unit: 'starts/s' }]),

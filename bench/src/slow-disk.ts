@@ -21,7 +21,11 @@ export async function slowDisk(cluster: Cluster, runs: number, delayMs: number):
       value: (runs / ms) * 1_000,
       unit: 'tasks/s',
       bar: atLeast({ goal: 15_000 }),
-      details: { 'commits/s': counts.commits / (ms / 1_000), ...cpuDetails(cpu, runs, 'task'), ...countDetails(counts, runs, 'task') },
+      details: {
+        'commits/s': counts.commits / (ms / 1_000),
+        ...cpuDetails(cpu, runs, 'task'),
+        ...countDetails(counts, runs, 'task'),
+      },
     },
   ];
 }

@@ -29,11 +29,7 @@ export class Cluster {
   private readonly witnessFiles: string[] = [];
   private count = 0;
 
-  private constructor(
-    folder: string,
-    postgres: TestPostgres,
-    serverEnv: Readonly<Record<string, string>>,
-  ) {
+  private constructor(folder: string, postgres: TestPostgres, serverEnv: Readonly<Record<string, string>>) {
     this.serverEnv = serverEnv;
     this.folder = folder;
     this.postgres = postgres;
