@@ -11,7 +11,8 @@ process.once('message', (message) => {
 async function read({ port, token, paths, connections, ms }: Reading): Promise<Read> {
   const until = performance.now() + ms;
   const times: number[] = [];
-  let [next, refused] = [0, 0];
+  let next = 0;
+  const refused: Record<string, number> = {};
   const reader = async () => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
     while (performance.now() < until) {
@@ -19,10 +20,10 @@ async function read({ port, token, paths, connections, ms }: Reading): Promise<R
       const began = performance.now();
       const status = await exchange(
         socket,
-        `GET ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}${END_OF_HEAD}`,
+        `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${token}${END_OF_HEAD}`,
       );
       times.push(performance.now() - began);
-      if (status !== 200) refused += 1;
+      if (status !== 200) refused[status] = (refused[status] ?? 0) + 1;
     }
     socket.destroy();
   };

@@ -22,7 +22,8 @@ export interface Reading {
 }
 export interface Read {
   readonly ms: readonly number[];
-  readonly refused: number;
+  /** By status. */
+  readonly refused: Readonly<Record<string, number>>;
   readonly cpuMs: number;
 }
 
@@ -42,7 +43,8 @@ export async function statusReads(cluster: Cluster, ms: number): Promise<Figure[
   const began = performance.now();
   const read = await readFor({ ...asked, ms });
   const seconds = (performance.now() - began) / 1_000;
-  if (read.refused > 0) throw new Error(`${read.refused} reads were refused.`);
+  if (Object.keys(read.refused).length > 0)
+    throw new Error(`Reads were refused, by status: ${JSON.stringify(read.refused)}.`);
   const cpu = cpuSince(cluster, before);
   const us = (cpuMs: number) => (cpuMs * 1_000) / read.ms.length;
   const of = `status reads over ${CONNECTIONS} connections`;
