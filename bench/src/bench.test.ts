@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { atLeast, atMost, judge } from './bar.ts';
+import { chartOf } from './chart.ts';
 import { chooseParts } from './choose.ts';
 import { type Figure, jsonOf, missedIn, tableOf } from './figure.ts';
 import { comparedWith, readRecorded, record } from './recorded.ts';
@@ -85,4 +86,18 @@ test('throughput is also shown as a part of raw PostgreSQL, if that was measured
   expect(againstRaw([tasks, ...others])).toEqual([]);
   const what = 'no-op tasks, submit to done, in-process handlers: part of raw PostgreSQL';
   expect(againstRaw([tasks, ...others, raw])).toEqual([{ what, value: 0.4, unit: '' }]);
+});
+
+test('a chart is an SVG with a line for each series, within its frame, and escaped text', () => {
+  const series = [
+    { name: 'p50', points: [[0, 1] as const, [10, 3] as const] },
+    { name: 'a<b', points: [[0, 0] as const, [10, 7] as const] },
+  ];
+  const svg = chartOf({ title: 'Waits & more', xUnit: 'minutes', yUnit: 'ms', series });
+  // The axis ends at 8, the next round number above 7; both lines begin at the left edge and end at the right one.
+  expect(svg).toContain('d="M62.0 185.3L624.0 143.8"');
+  expect(svg).toContain('d="M62.0 206.0L624.0 60.8"');
+  expect(svg).toContain('Waits &amp; more');
+  expect(svg).toContain('a&lt;b');
+  expect(svg).not.toContain('NaN');
 });

@@ -40,13 +40,13 @@ export function cpuSince(cluster: Cluster, before: CpuSplit): CpuSplit {
   };
 }
 
-interface ProcessRow {
+export interface ProcessRow {
   readonly parent: number;
   readonly cpuMs: number;
   readonly reapedMs: number;
 }
 
-function processTable(): Map<number, ProcessRow> {
+export function processTable(): Map<number, ProcessRow> {
   const table = new Map<number, ProcessRow>();
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue;

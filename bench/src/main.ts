@@ -9,14 +9,18 @@ import { chooseParts } from './choose.ts';
 import { edgeUnderPressure } from './edge.ts';
 import { type Figure, jsonOf, missedIn, tableOf } from './figure.ts';
 import { graphShapes, maps } from './graphs.ts';
-import { historyQueries } from './history.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
+import { peers } from './peers.ts';
+import { PROCESS_SLOTS, processes } from './processes.ts';
 import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
+import { historyQueries, statusReads, viewOfLargeRun } from './reads/index.ts';
 import { comparedWith, readRecorded, record } from './recorded.ts';
 import { againstRaw, medianOf } from './repeat.ts';
 import { bulkRegistration, dueAtOnce, nextTimes, registered, spreadOverAnHour } from './schedules/index.ts';
+import { slowDisk } from './slow-disk.ts';
+import { soak } from './soak.ts';
 import { storm } from './storm.ts';
 import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
 import { webUi } from './ui.ts';
@@ -28,6 +32,8 @@ const HELP = `npm run bench -- [options]
   --times N       measures each part N times: medians, with the least and the most
   --record        keeps the result, for later ones to be compared with (bench/recorded.json)
   --json FILE     writes the figures there
+  --minutes N     how long the soak takes (30)
+  --plots DIR     where the soak writes its charts (docs/images)
   --profile DIR   takes CPU profiles of all processes
 `;
 
@@ -39,6 +45,8 @@ function options() {
         json: { type: 'string' },
         profile: { type: 'string' },
         times: { type: 'string', default: '1' },
+        minutes: { type: 'string', default: '30' },
+        plots: { type: 'string', default: fileURLToPath(new URL('../../docs/images', import.meta.url)) },
         quick: { type: 'boolean', default: false },
         record: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
@@ -46,7 +54,9 @@ function options() {
     });
     const times = Number(values.times);
     if (!Number.isInteger(times) || times < 1) throw new Error(`--times is "${values.times}": give a whole number.`);
-    return { ...values, times };
+    const minutes = Number(values.minutes);
+    if (!(minutes > 0)) throw new Error(`--minutes is "${values.minutes}": give a number above 0.`);
+    return { ...values, times, minutes };
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${HELP}`);
     process.exit(2);
@@ -64,6 +74,8 @@ if (values.profile !== undefined) profileInto(values.profile);
 const scale = values.quick ? 0.1 : 1;
 const WORKER = fileURLToPath(new URL('bench-worker.js', import.meta.url));
 const SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' };
+/** One token reads all; by default it may ask 2,000 times a second. */
+const UNLIMITED = { SIGNALBOX_RATE: '0' };
 /** By when a run was created: the time of its commit. */
 const TIMED = { ...SETTINGS, track_commit_timestamp: 'on' };
 
@@ -72,8 +84,9 @@ async function withCluster(
   slots: number,
   run: (cluster: Cluster) => Promise<Figure[]>,
   settings: Record<string, string> = SETTINGS,
+  serverEnv: Record<string, string> = {},
 ): Promise<Figure[]> {
-  const cluster = await Cluster.start({ servers, workers: 0, slots: 0, settings });
+  const cluster = await Cluster.start({ servers, workers: 0, slots: 0, settings, serverEnv });
   try {
     await cluster.addWorker(slots, WORKER);
     return await run(cluster);
@@ -109,6 +122,15 @@ const parts: Record<string, () => Promise<Figure[]>> = {
     withCluster(5, 1, (cluster) => submitToStart(cluster, '5 servers and one slot', 200, atMost({ goal: 8 }))),
   edge: () => withCluster(1, 100, edgeUnderPressure),
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
+  peers: () => peers(scale),
+  processes: () => withCluster(1, PROCESS_SLOTS, (cluster) => processes(cluster, 4_000 * scale)),
+  'slow-disk': () => withCluster(1, 2_000, (cluster) => slowDisk(cluster, 60_000 * scale, 5)),
+  soak: () =>
+    withCluster(1, 2_000, (cluster) =>
+      soak(cluster, { minutes: values.minutes, peakTasks: 60_000 * scale, folder: values.plots }),
+    ),
+  'run-view': () => withCluster(1, 2_000, viewOfLargeRun),
+  status: () => withCluster(1, 100, (cluster) => statusReads(cluster, 15_000 * scale), SETTINGS, UNLIMITED),
   storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
   backfill: () => withCluster(1, 20, (cluster) => backfillBeside(cluster, 365)),
   'schedules-next': async () => nextTimes(scale),
@@ -124,6 +146,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
 
 /** Within two minutes. */
 const QUICK_PARTS = ['throughput', 'children', 'raw', 'latency'];
+/** The soak takes half an hour: only if it is asked for. */
+const USUAL_PARTS = Object.keys(parts).filter((name) => name !== 'soak');
 const figures: Figure[] = [];
 for (const name of chosen()) {
   const runs: Figure[][] = [];
@@ -150,7 +174,7 @@ if (missed.length > 0) {
 
 function chosen(): readonly string[] {
   try {
-    return chooseParts(Object.keys(parts), values.only, values.quick ? QUICK_PARTS : Object.keys(parts));
+    return chooseParts(Object.keys(parts), values.only, values.quick ? QUICK_PARTS : USUAL_PARTS);
   } catch (error) {
     console.error((error as Error).message);
     process.exit(2);

@@ -127,7 +127,7 @@ async function readCounts(cluster: Cluster): Promise<Counts> {
   return { commits: Number(rows[0]?.commits), walBytes: Number(rows[0]?.wal) };
 }
 
-function countDetails({ commits, walBytes }: Counts, count: number, each: string): Record<string, number> {
+export function countDetails({ commits, walBytes }: Counts, count: number, each: string): Record<string, number> {
   return { [`${each}s/commit`]: count / commits, [`WAL bytes/${each}`]: walBytes / count };
 }
 
@@ -146,7 +146,7 @@ export function cpuDetails(cpu: CpuSplit, count: number, each: string): Record<s
 }
 
 /** Submits as fast as it goes, and waits until the last one has ended. */
-async function flow(cluster: Cluster, dag: string, runs: number) {
+export async function flow(cluster: Cluster, dag: string, runs: number) {
   const client = cluster.client();
   const countsBefore = await readCounts(cluster);
   const before = readCpu(cluster);

@@ -25,10 +25,12 @@ export class Cluster {
   readonly sql: pg.Pool;
   readonly servers: ServerProcess[] = [];
   readonly workers: Started[] = [];
+  private readonly serverEnv: Readonly<Record<string, string>>;
   private readonly witnessFiles: string[] = [];
   private count = 0;
 
-  private constructor(folder: string, postgres: TestPostgres) {
+  private constructor(folder: string, postgres: TestPostgres, serverEnv: Readonly<Record<string, string>>) {
+    this.serverEnv = serverEnv;
     this.folder = folder;
     this.postgres = postgres;
     this.sql = new pg.Pool({ connectionString: postgres.url, max: 3 });
@@ -40,10 +42,12 @@ export class Cluster {
     workers: number;
     slots: number;
     settings?: Record<string, string>;
+    /** Variables of each server, beside those that the cluster sets. */
+    serverEnv?: Readonly<Record<string, string>>;
   }): Promise<Cluster> {
     const settings = { max_connections: '100', ...options.settings };
     const postgres = await startTestPostgres({ durable: true, settings });
-    const cluster = new Cluster(mkdtempSync(join(tmpdir(), 'signalbox-e2e-')), postgres);
+    const cluster = new Cluster(mkdtempSync(join(tmpdir(), 'signalbox-e2e-')), postgres, options.serverEnv ?? {});
     try {
       for (let i = 0; i < options.servers; i++) await cluster.addServer();
       for (let i = 0; i < options.workers; i++) await cluster.addWorker(options.slots);
@@ -67,6 +71,7 @@ export class Cluster {
       logFile: join(this.folder, `${name}.log`),
       env: {
         ...process.env,
+        ...this.serverEnv,
         DATABASE_URL: this.postgres.url,
         SIGNALBOX_HTTP: `127.0.0.1:${httpPort}`,
         SIGNALBOX_GRPC: `127.0.0.1:${grpcPort}`,

@@ -117,6 +117,30 @@ test('lists have every run once, newest first, whatever the page and filter', as
   expect(await box.queries.listRuns(OURS, { limit: 10, dagName: 'no such dag' })).toEqual({ runs: [], next: null });
 });
 
+test('a list that its first look cannot fill goes on where that look was cut', async () => {
+  const box = await fixtures.open({ now: () => START });
+  const node = await box.node([5]);
+  const dag = deployed(5, 1);
+  await node.commit([dag]);
+  const dayMs = 86_400_000;
+  // More runs in each day than the first look shows of a dag; every ninth is of the actor who is asked for.
+  const runs = Array.from({ length: 400 }, (_, no): RunCreated => {
+    const at = (START - (1 - Math.floor(no / 200)) * dayMs + (no % 200) * 1_000) as typeof START;
+    const runId = nextRunId(dag.shard, node.stamp(5).lastRunId, at);
+    node.stamps.set(dag.shard, { ...node.stamp(5), lastRunId: runId });
+    return { ...created(dag, runId), at, actor: (no % 9 === 0 ? HOSTILE : 'schedule') as RunCreated['actor'] };
+  });
+  await node.commit(runs);
+  const ids = (list: readonly RunCreated[]) => list.map(({ runId }) => runId).sort((a, b) => b - a);
+  const wanted = runs.filter(({ actor }) => actor === HOSTILE);
+  for (const limit of [5, 30, 100]) {
+    expect(await listAll(box, { limit })).toEqual(ids(runs));
+    expect(await listAll(box, { limit, actor: wanted[0]!.actor })).toEqual(ids(wanted));
+  }
+  // The look after the first one is wide enough for a page of few among many.
+  expect((await box.queries.listRuns(OURS, { limit: 30, actor: wanted[0]!.actor })).runs).toHaveLength(30);
+});
+
 test('a run comes with its spec, its tasks and the attempts before the newest', async () => {
   const box = await fixtures.open();
   const node = await box.node([5]);
