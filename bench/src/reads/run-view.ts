@@ -13,7 +13,7 @@ export async function viewOfLargeRun(cluster: Cluster): Promise<Figure[]> {
   const wide = wideDefinition(TASKS);
   await client.deployDag(wide);
   const ended = await client.submit(wide.name);
-  await until('the run has ended', 60_000, () => runEnded(cluster, ended.id));
+  await until('the run has ended', 300_000, () => runEnded(cluster, ended.id));
   // Its tasks wait for a queue that no worker serves.
   const [root, ...rest] = wide.tasks;
   const waiting = rest.map((task) => ({ ...task, queue: 'nobody' }));
