@@ -24,7 +24,7 @@ export function openOutput(
   return { ...said, output: text, facts };
 }
 
-/** Field by field: to copy "all but these" takes ten times as long, and this is done for each task. */
+/** Field by field: to copy "all but these" takes 0.8 µs instead of 0.1, and this is done for each task. */
 export function reportCommand(workerId: WorkerId, claim: ClaimRef, said: ReturnType<typeof openOutput>): ReportAttempt {
   const { outcome, output, error, startedAt, facts } = said;
   const command: ReportAttempt = {

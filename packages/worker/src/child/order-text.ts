@@ -40,8 +40,7 @@ export function readOrder(text: string): RunOrder {
   const at = (no: number): string => fields[no] as string;
   const told = at(PLAIN_FIELDS - 1);
   // Written out, and empty lists as they are: this is done for each attempt, and most have nothing rare.
-  const { upstream, unfetched, failedUpstream, map, secrets } =
-    told === '' ? NOTHING_RARE : (JSON.parse(told) as Rare);
+  const { upstream, unfetched, failedUpstream, map, secrets } = told === '' ? NOTHING_RARE : (JSON.parse(told) as Rare);
   return {
     functionName: at(0),
     tenant: at(1),
@@ -61,7 +60,6 @@ export function readOrder(text: string): RunOrder {
     secrets,
     upstream:
       upstream.length === 0 ? NONE : upstream.map((taskName, no) => ({ taskName, output: at(PLAIN_FIELDS + no) })),
-    map:
-      map.length === 0 ? NONE : map.map((one, no) => ({ ...one, item: at(PLAIN_FIELDS + upstream.length + no) })),
+    map: map.length === 0 ? NONE : map.map((one, no) => ({ ...one, item: at(PLAIN_FIELDS + upstream.length + no) })),
   };
 }
