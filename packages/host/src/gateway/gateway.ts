@@ -35,7 +35,7 @@ import type { Router } from '../router.ts';
 import type { Turns } from '../turn/turns.ts';
 import { PendingRequests } from './attempt-requests.ts';
 import { Lending } from './lending.ts';
-import { openOutput } from './open-output.ts';
+import { openOutput, reportCommand } from './open-output.ts';
 import { claimKey, Session } from './session.ts';
 
 export interface GatewayPorts {
@@ -303,7 +303,8 @@ export class Gateway {
     this.lending.offer(session);
   }
 
-  private report(session: Session, { claim, token, ...rest }: WorkerReport): void {
+  private report(session: Session, report: WorkerReport): void {
+    const { claim, token } = report;
     const key = claimKey(claim);
     const wasKnown = session.knowsOf(key);
     session.release(key);
@@ -314,8 +315,8 @@ export class Gateway {
       return;
     }
     session.reporting.set(key, claim);
-    const said = openOutput(claim, rest, this.ports.tokens);
-    const command: Command = { kind: 'ReportAttempt', claim, workerId: session.workerId, ...said };
+    const said = openOutput(claim, report, this.ports.tokens);
+    const command = reportCommand(session.workerId, claim, said);
     this.ports.router.send(command, REPORT_DEADLINE_MS, (result) => {
       session.reporting.delete(key);
       if (result.status !== 'answered') {

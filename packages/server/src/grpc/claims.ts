@@ -135,7 +135,8 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
   };
 }
 
-export function reportFromWire({ claim, token, outcome, output, error, startedAt, ...more }: Report): WorkerReport {
+export function reportFromWire(report: Report): WorkerReport {
+  const { claim, token, outcome, output, error, startedAt, code, retryAfterMs, memoryBytes } = report;
   return {
     claim: claimFromWire(claim),
     token,
@@ -143,10 +144,10 @@ export function reportFromWire({ claim, token, outcome, output, error, startedAt
     output: output === '' ? null : output,
     error: error === '' ? null : error,
     startedAt: startedAt === 0 ? null : (startedAt as Instant),
-    code: more.code === '' ? null : more.code,
-    retryAfterMs: more.retryAfterMs === 0 ? null : more.retryAfterMs,
-    memoryBytes: more.memoryBytes === 0 ? null : more.memoryBytes,
-    used: usedFromWire(more),
+    code: code === '' ? null : code,
+    retryAfterMs: retryAfterMs === 0 ? null : retryAfterMs,
+    memoryBytes: memoryBytes === 0 ? null : memoryBytes,
+    used: usedFromWire(report),
   };
 }
 

@@ -25,6 +25,7 @@ import {
   FrameReader,
   frame,
   GO_ON,
+  HEAD_BYTES,
   HEARD_STOP,
   INIT,
   type Init,
@@ -39,6 +40,7 @@ import {
   TAKE_BACK,
   TAKEN_BACK,
   TO_WORKER_FD,
+  writeFrame,
 } from './frames.ts';
 import { readOrder } from './order-text.ts';
 import { markEnd, routePrints, watchPrints, writeAll } from './prints.ts';
@@ -74,18 +76,25 @@ let isBeginning = false;
 /** What the last attempt printed is on its way, and the next one must not print before it has arrived. */
 let isHeld = false;
 
-const tell = (kind: number, no: number, text: string): void => writeAll(TO_WORKER_FD, frame(kind, no, text));
+/** Used again and again: most ends have nothing to say, and a write is over when it returns. */
+const bare = Buffer.alloc(HEAD_BYTES);
+
+function tell(kind: number, no: number, text: string): void {
+  if (text === '') writeFrame(bare, 0, kind, no, '');
+  writeAll(TO_WORKER_FD, text === '' ? bare : frame(kind, no, text));
+}
 
 function beginSome(): void {
   if (isBeginning || isListening) return;
   isBeginning = true;
   while (waiting.length > 0 && running.size < concurrency && !isHeld) {
-    if (performance.now() - listenedAt > LISTENED_MS) {
+    const now = performance.now();
+    if (now - listenedAt > LISTENED_MS) {
       listen();
       break;
     }
     const { no, text } = waiting.shift() as (typeof waiting)[number];
-    begin(no, text);
+    begin(no, text, now);
   }
   isBeginning = false;
 }
@@ -103,7 +112,7 @@ function listen(): void {
   );
 }
 
-function begin(no: number, text: string): void {
+function begin(no: number, text: string, now: number): void {
   const order = readOrder(text);
   const attempt: Running = {
     no,
@@ -123,7 +132,7 @@ function begin(no: number, text: string): void {
     isOver: false,
   };
   running.set(no, attempt);
-  if (concurrency === 1) meter.begin();
+  if (concurrency === 1) meter.begin(now);
   const handler = functions.get(order.functionName);
   if (handler === undefined) {
     end(attempt, failure('permanent', `The bundle has no function "${order.functionName}": deploy the dag again.`));

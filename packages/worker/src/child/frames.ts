@@ -44,7 +44,8 @@ export const TO_WORKER_FD = 4;
 const MAX_ORDER_BYTES = 512 * 1024 * 1024;
 /** From the child: an end has an output and an error, each within its own limit, and as JSON may be several times as long. */
 export const MAX_WORD_BYTES = 64 * 1024 * 1024;
-const HEAD_BYTES = 9;
+export const HEAD_BYTES = 9;
+const BYTES_PER_CHAR = 3;
 
 export interface Init {
   readonly bundlePath: string;
@@ -118,6 +119,18 @@ export function frame(kind: number, no: number, text: string): Buffer {
   const bytes = headOf(kind, no, size);
   if (size > 0) bytes.write(text, HEAD_BYTES);
   return bytes;
+}
+
+/** The most bytes that a frame of so many characters may take. */
+export const mostFrameBytes = (chars: number): number => HEAD_BYTES + BYTES_PER_CHAR * chars;
+
+/** Into bytes that have room for it; answers where it ends. */
+export function writeFrame(into: Buffer, at: number, kind: number, no: number, text: string): number {
+  const size = text === '' ? 0 : into.write(text, at + HEAD_BYTES);
+  into.writeUInt32LE(size, at);
+  into[at + 4] = kind;
+  into.writeUInt32LE(no, at + 5);
+  return at + HEAD_BYTES + size;
 }
 
 export function bytesFrame(kind: number, no: number, content: Buffer): Buffer {

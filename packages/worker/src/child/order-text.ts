@@ -16,6 +16,7 @@ interface Rare {
   readonly secrets: readonly (readonly [string, string])[];
 }
 
+const NONE: readonly never[] = [];
 const NOTHING_RARE: Rare = { upstream: [], unfetched: [], failedUpstream: [], map: [], secrets: [] };
 
 export function orderText(order: RunOrder): string {
@@ -38,7 +39,8 @@ export function readOrder(text: string): RunOrder {
   const fields = text.split(BREAK);
   const at = (no: number): string => fields[no] as string;
   const told = at(PLAIN_FIELDS - 1);
-  const { upstream, map, ...rare } = told === '' ? NOTHING_RARE : (JSON.parse(told) as Rare);
+  // Written out, and empty lists as they are: this is done for each attempt, and most have nothing rare.
+  const { upstream, unfetched, failedUpstream, map, secrets } = told === '' ? NOTHING_RARE : (JSON.parse(told) as Rare);
   return {
     functionName: at(0),
     tenant: at(1),
@@ -53,8 +55,11 @@ export function readOrder(text: string): RunOrder {
     checkpoint: at(10),
     inputs: at(11),
     runInfo: at(12),
-    ...rare,
-    upstream: upstream.map((taskName, no) => ({ taskName, output: at(PLAIN_FIELDS + no) })),
-    map: map.map((one, no) => ({ ...one, item: at(PLAIN_FIELDS + upstream.length + no) })),
+    unfetched,
+    failedUpstream,
+    secrets,
+    upstream:
+      upstream.length === 0 ? NONE : upstream.map((taskName, no) => ({ taskName, output: at(PLAIN_FIELDS + no) })),
+    map: map.length === 0 ? NONE : map.map((one, no) => ({ ...one, item: at(PLAIN_FIELDS + upstream.length + no) })),
   };
 }

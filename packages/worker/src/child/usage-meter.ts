@@ -41,8 +41,8 @@ export class UsageMeter {
     this.#ports = ports;
   }
 
-  begin(): void {
-    const now = this.#ports.now();
+  /** `now`: for who has just looked at the clock. */
+  begin(now = this.#ports.now()): void {
     this.#beganAt = now;
     if (now - this.#beforeAt > STALE_MS) this.#look(now);
   }

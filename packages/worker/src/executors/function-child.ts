@@ -22,7 +22,6 @@ import {
   END,
   EXITING,
   FrameReader,
-  frame,
   GO_ON,
   HEARD_STOP,
   INIT,
@@ -177,7 +176,7 @@ export class FunctionChild {
       this.#startError = `The bundle was not loaded within ${START_MS / 1000} s.`;
       this.kill();
     }, START_MS);
-    this.#orders.send(frame(INIT, 0, JSON.stringify({ bundlePath: bundle.path, endMark, concurrency } satisfies Init)));
+    this.#orders.send(INIT, 0, JSON.stringify({ bundlePath: bundle.path, endMark, concurrency } satisfies Init));
   }
 
   // ---- room
@@ -201,8 +200,11 @@ export class FunctionChild {
   /** None of its attempts has run for as long as this, and others may follow them. */
   isBrisk(now: number, longMs: number): boolean {
     if (!this.#isOpen) return false;
-    for (const { state, begunAt } of this.#held.values())
+    // Those that have begun are ahead of all others: it is asked for each attempt that is sent, and there may be 256 behind.
+    for (const { state, begunAt } of this.#held.values()) {
+      if (state === 'ahead') return true;
       if (state === 'begun' && now - begunAt >= longMs) return false;
+    }
     return true;
   }
 
@@ -238,7 +240,7 @@ export class FunctionChild {
     if (held.state !== 'ahead' || held.isAskedBack) return;
     held.isAskedBack = true;
     this.#closedBy++;
-    this.#orders.send(frame(TAKE_BACK, held.no, ''), () => {
+    this.#orders.send(TAKE_BACK, held.no, '', () => {
       held.askedBackAt = performance.now();
     });
   }
@@ -328,7 +330,7 @@ export class FunctionChild {
   }
 
   #order(kind: number, no: number, text: string): void {
-    this.#orders.send(frame(kind, no, text));
+    this.#orders.send(kind, no, text);
   }
 
   // ---- what it says

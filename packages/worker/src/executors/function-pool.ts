@@ -227,24 +227,25 @@ export class FunctionPool {
 
   #give(group: Group): void {
     const { waiting } = group;
+    const now = performance.now();
     let given = 0;
-    while (given < waiting.length && this.#place(waiting[given] as PooledAttempt)) given++;
+    while (given < waiting.length && this.#place(waiting[given] as PooledAttempt, now)) given++;
     if (given > 0) waiting.splice(0, given);
   }
 
-  #place(waiting: PooledAttempt): boolean {
+  #place(waiting: PooledAttempt, now: number): boolean {
     const { group, isAlone, ownsSlot } = waiting;
-    const now = childWithRoom(group.children, isAlone);
-    if (now !== null) {
+    const free = childWithRoom(group.children, isAlone);
+    if (free !== null) {
       if (!ownsSlot && !this.#parts.slots.take()) return false;
       waiting.hasSlot = !ownsSlot;
-      this.#send(waiting, now);
+      this.#send(waiting, free);
       return true;
     }
     // One that was taken back has waited behind a busy child once: it begins where a child is free.
     const wasTakenBack = waiting.since === Number.NEGATIVE_INFINITY;
     if (isAlone || ownsSlot || wasTakenBack || this.#parts.othersWait()) return false;
-    const ahead = childWithRoomAhead(group.children, performance.now());
+    const ahead = childWithRoomAhead(group.children, now);
     if (ahead === null) return false;
     this.#send(waiting, ahead);
     return true;
