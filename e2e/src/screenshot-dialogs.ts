@@ -16,6 +16,10 @@ const strike = async (page: Page, key: string) => {
   await page.keyboard.press(key);
   await page.locator('dialog[open]').waitFor();
 };
+const forMany = async (page: Page, item: string) => {
+  await press(page, 'Many runs …');
+  await page.getByRole('menuitem', { name: item }).click();
+};
 const choose = async (page: Page, item: string) => {
   await press(page, 'More actions');
   await page.getByRole('menuitem', { name: item }).click();
@@ -46,8 +50,9 @@ export const DIALOGS: readonly Opened[] = [
   ['tenant', () => '/tenants', (page) => press(page, 'New tenant …')],
   ['suspend', () => '/tenants', (page) => press(page, 'Suspend team-shop')],
   ['replay', () => '/dead-letters', (page) => press(page, /^Replay/)],
-  ['clear-runs', dag('runs'), (page) => press(page, 'Rerun failed tasks …')],
-  ['cancel-runs', () => '/runs?dag=search-index', (page) => press(page, 'Cancel runs …')],
+  ['clear-runs', dag('runs'), (page) => forMany(page, 'Rerun failed tasks …')],
+  ['cancel-runs', () => '/runs?dag=search-index', (page) => forMany(page, 'Cancel runs …')],
+  ['priorities', () => '/runs?dag=thumbnails', (page) => forMany(page, 'Change priorities …')],
   ['scale-in', () => '/queues', (page) => press(page, 'Scale in default')],
   ['callback-secret', () => '/callbacks', (page) => press(page, 'Show the secret …')],
   ['limit', () => '/limits', (page) => press(page, 'New limit …')],
@@ -58,6 +63,7 @@ export const DIALOGS: readonly Opened[] = [
   ['run-menu', ({ failed }) => `/runs/${failed}`, (page) => press(page, 'More actions')],
   ['rerun', ({ failed }) => `/runs/${failed}`, (page) => press(page, /Rerun from failed/)],
   ['new-run', ({ failed }) => `/runs/${failed}`, (page) => choose(page, 'New run with these params …')],
+  ['priority', ({ running }) => `/runs/${running}`, (page) => choose(page, 'Change the priority …')],
   ['cancel', ({ running }) => `/runs/${running}`, (page) => press(page, /^Cancel/)],
   ['clear', ({ failed }) => `/runs/${failed}/tasks/load`, (page) => press(page, 'Run again …')],
   ['mark', ({ failed }) => `/runs/${failed}/tasks/load`, (page) => choose(page, 'Mark as succeeded …')],

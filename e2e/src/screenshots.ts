@@ -72,6 +72,8 @@ interface Seeded {
   readonly running: string;
   /** With a map, of which some items failed. */
   readonly crawl: string;
+  /** Others go first, and the only slot of its queue is in use. */
+  readonly waiting: string;
 }
 
 async function seed(rig: Rig, folder: string): Promise<Seeded> {
@@ -141,8 +143,27 @@ async function seed(rig: Rig, folder: string): Promise<Seeded> {
   await seedSources(rig, folder);
   const crawl = await seedTrouble(rig);
   const running = await submit('search-index');
+  const waiting = await seedQueue(rig);
   await pause(500);
-  return { failed, running, crawl };
+  return { failed, running, crawl, waiting };
+}
+
+/** A queue with one slot, in use, and runs that wait for it. */
+async function seedQueue(rig: Rig): Promise<string> {
+  await rig.addWorker(HANDLERS as never, { name: 'images-1', queues: ['images'], slots: 1 });
+  await rig.ask('PUT', '/v1/dags/thumbnails', {
+    name: 'thumbnails',
+    description: 'Makes small pictures of new products.',
+    tags: ['shop'],
+    owner: 'team-shop',
+    tasks: [
+      { name: 'resize', handler: 'long', queue: 'images' },
+      { name: 'publish', handler: 'step', needs: ['resize'] },
+    ],
+  });
+  const { body } = await rig.ask('POST', '/v1/dags/thumbnails/runs/batch', { runs: [{}, {}, {}, {}] });
+  const ids = (body as unknown as { readonly ids: readonly string[] }).ids;
+  return ids.at(-1) ?? '';
 }
 
 /** Schedules beside the deployed ones, a trigger with its webhook, a backfill that has ended and one that goes on. */
@@ -387,7 +408,7 @@ async function shoot(page: Page, path: string): Promise<void> {
 }
 
 /** What is in the documents: `docs/images/<name>.png`. */
-async function shootForDocs({ page, go }: SignedIn, { failed, crawl }: Seeded): Promise<void> {
+async function shootForDocs({ page, go }: SignedIn, { failed, crawl, waiting }: Seeded): Promise<void> {
   await mkdir(FOLDER, { recursive: true });
   const pages: readonly (readonly [string, string])[] = [
     ['home', '/'],
@@ -397,6 +418,7 @@ async function shootForDocs({ page, go }: SignedIn, { failed, crawl }: Seeded): 
     ['history', `/dags/${NIGHTLY}?tab=history`],
     ['gantt', `/runs/${failed}?tab=gantt`],
     ['task', `/runs/${failed}/tasks/extract_orders`],
+    ['why', `/runs/${waiting}/tasks/publish`],
     ['items', `/runs/${crawl}/tasks/page?items=failed`],
     ['dead-letters', '/dead-letters'],
     ['schedules', `/dags/${NIGHTLY}?tab=schedules`],
@@ -423,6 +445,7 @@ async function shootForDocs({ page, go }: SignedIn, { failed, crawl }: Seeded): 
     // Its charts are below one another.
     await page.setViewportSize({ width: 1200, height: name === 'history' ? 1120 : 720 });
     await go(path);
+    if (name === 'why') await page.getByRole('region', { name: 'What holds it' }).waitFor();
     await shoot(page, join(FOLDER, `${name}.png`));
   }
   if (isWanted('trigger.png')) {
@@ -486,7 +509,11 @@ const OF_DAG = [
 ];
 const OF_RUN = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
 
-async function shootLittle(visitor: SignedIn, folder: string, { failed, running, crawl }: Seeded): Promise<void> {
+async function shootLittle(
+  visitor: SignedIn,
+  folder: string,
+  { failed, running, crawl, waiting }: Seeded,
+): Promise<void> {
   const pages = [
     ...SIDEBAR_PAGES,
     '/dags/ship-orders?tab=triggers',
@@ -497,13 +524,15 @@ async function shootLittle(visitor: SignedIn, folder: string, { failed, running,
     `/runs/${failed}/tasks/extract_orders`,
     `/runs/${failed}/tasks/extract_payments?attempt=1&times=on`,
     `/runs/${running}/tasks/send`,
+    `/runs/${waiting}/tasks/publish`,
+    `/runs/${waiting}/tasks/resize`,
     `/runs/${crawl}`,
     `/runs/${crawl}/tasks/page`,
     `/runs/${crawl}/tasks/page?items=failed`,
     '/runs?dag=sync-crm',
     '/nowhere',
   ];
-  const names = { [failed]: 'run', [running]: 'running', [crawl]: 'crawl' };
+  const names = { [failed]: 'run', [running]: 'running', [crawl]: 'crawl', [waiting]: 'waiting' };
   await shootPages(visitor, { folder, kind: 'little', pages, names });
   const { page, go } = visitor;
   for (const { name, colorScheme, width, height } of LOOKS) {

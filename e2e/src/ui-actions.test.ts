@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import { eventually } from '@signalbox/server/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chromium, type SignedIn, seriousFindings, startUiRig, type UiRig } from './ui-rig.ts';
+import { chromium, type SignedIn, seriousFindings, startUiRig, UI_TEST_MS, type UiRig } from './ui-rig.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"> "\'&lt;script&gt;';
+/** What terminals obey, in both codings, and a character that turns text around. */
+const TRICKS = 'abc\u202egnp\u001b[31mred\u001b[2J\u009b8m.exe';
 const TRACE = `Error: no\n${Array.from({ length: 9 }, (_, no) => `    at frame${no} (file.ts:${no})`).join('\n')}\nend`;
 
-describe.skipIf(chromium === null)('the web UI', () => {
+describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => {
   let ui: UiRig;
   let admin: SignedIn;
   const waiting = new Set<() => void>();
@@ -23,6 +25,9 @@ describe.skipIf(chromium === null)('the web UI', () => {
         }),
       fail: () => {
         throw new Error(HOSTILE);
+      },
+      trick: () => {
+        throw new Error(TRICKS);
       },
       save: async ({ checkpoint }: { checkpoint: { set(value: unknown): Promise<void> } }) => {
         await checkpoint.set({ rowsDone: 4711 });
@@ -321,5 +326,33 @@ describe.skipIf(chromium === null)('the web UI', () => {
     }
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(complaints).toEqual([]);
+  });
+
+  test('tricks with colours, cursors and directions in params, outputs, errors and descriptions do nothing', async () => {
+    const { page, go } = admin;
+    const tasks = [
+      { name: 'first', handler: 'echo' },
+      { name: 'second', handler: 'trick', needs: ['first'] },
+    ];
+    await ui.rig.ask('PUT', '/v1/dags/tricky', { name: 'tricky', description: 'abc\u202egnp.exe', tasks });
+    const failed = await ended('tricky', { params: { text: TRICKS } });
+    const [named, value] = ['abc⟨U+202E⟩gnp', 'abc⟨U+202E⟩gnp\\u001b[31mred'];
+    for (const [path, shown] of [
+      ['/dags?q=tricky', named],
+      ['/dags/tricky', named],
+      ['/', `${named}red\ufffd8m.exe`],
+      ['/dead-letters?dag=tricky', `${named}red\ufffd8m.exe`],
+      [`/runs/${failed}`, `${named}red\ufffd8m.exe`],
+      [`/runs/${failed}?tab=timeline`, `${named}red\ufffd8m.exe`],
+      [`/runs/${failed}?tab=data`, value],
+      [`/runs/${failed}/tasks/first`, value],
+      [`/runs/${failed}/tasks/second`, `${named}red\ufffd8m.exe`],
+      ['/events?from=start&dag=tricky', 'tricky'],
+    ] as const) {
+      await go(path);
+      await page.getByText(shown).first().waitFor();
+      const raw = await page.evaluate('/[\\u202e\\u001b\\u009b]/.test(document.documentElement.outerHTML)');
+      expect([path, raw]).toEqual([path, false]);
+    }
   });
 });

@@ -25,7 +25,9 @@ export interface SignedIn {
 
 export const chromium = findChromium();
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const WAIT_MS = 15_000;
+const WAIT_MS = 30_000;
+/** A test has many steps, and each may take seconds on a machine that is busy. */
+export const UI_TEST_MS = 90_000;
 
 export async function startUiRig(variables: Record<string, string> = {}): Promise<UiRig> {
   const rig = await startRig(variables);
@@ -71,6 +73,18 @@ export async function startUiRig(variables: Record<string, string> = {}): Promis
 /** Markup, text that is turned around, and a word that fits no column. */
 export const HOSTILE = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\u202ekcab${'w'.repeat(90)}`;
 
+/** Whether a character that turns text around has words beside it that somebody else wrote. */
+const IS_TURNED = `(() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const { data, parentElement: holder } = walker.currentNode;
+    if (!/[\\u202a-\\u202e\\u2066-\\u2069]/.test(data)) continue;
+    const isAlone = holder.textContent === data && getComputedStyle(holder).display !== 'inline';
+    if (!isAlone && !getComputedStyle(holder).unicodeBidi.startsWith('isolate')) return true;
+  }
+  return false;
+})()`;
+
 /** Opens pages that must show the hostile text. Tells of those that ran it, or that it made wider than the window. */
 export async function harmedByText({ page, go }: SignedIn, paths: readonly string[]): Promise<string[]> {
   const harmed: string[] = [];
@@ -79,6 +93,7 @@ export async function harmedByText({ page, go }: SignedIn, paths: readonly strin
     await page.getByText('<img src=x').first().waitFor();
     if ((await page.evaluate('window.hacked')) !== undefined) harmed.push(`${path} ran it`);
     if (await page.evaluate('document.documentElement.scrollWidth > innerWidth')) harmed.push(`${path} is too wide`);
+    if (await page.evaluate(IS_TURNED)) harmed.push(`${path} turns what stands beside it`);
   }
   return harmed;
 }
@@ -120,11 +135,13 @@ export async function openWhole({ page, go }: SignedIn, path: string): Promise<v
   await eventually(async () => (await page.locator('.loading').count()) === 0);
 }
 
-/** Serious findings while the dialog is open that a button of the page opens. */
-export async function findingsInDialog(signedIn: SignedIn, path: string, button: string): Promise<string[]> {
+/** Serious findings while the dialog is open that a button of the page opens, or an item of its menu: `Button > Item`. */
+export async function findingsInDialog(signedIn: SignedIn, path: string, way: string): Promise<string[]> {
   const { page } = signedIn;
+  const [button = '', item] = way.split(' > ');
   await openWhole(signedIn, path);
   await page.getByRole('button', { name: button }).first().click();
+  if (item !== undefined) await page.getByRole('menuitem', { name: item }).click();
   await page.getByRole('dialog').waitFor();
   const found = await seriousFindings(page);
   await page.keyboard.press('Escape');
@@ -132,20 +149,13 @@ export async function findingsInDialog(signedIn: SignedIn, path: string, button:
   return found;
 }
 
-/** Serious findings of pages in the dark. Only colours differ there: the other rules hold in the light. */
-export async function findingsInDark(signedIn: SignedIn, paths: readonly string[]): Promise<string[]> {
-  const { page } = signedIn;
-  const found: string[] = [];
+/** Serious findings of the page that is open, by all rules, in the light and in the dark. */
+export async function findingsInBoth(page: Page): Promise<string[]> {
+  const found = await seriousFindings(page);
   await page.emulateMedia({ colorScheme: 'dark' });
   try {
-    for (const path of paths) {
-      await openWhole(signedIn, path);
-      found.push(
-        ...(await seriousFindings(page, "{ type: 'rule', values: ['color-contrast', 'link-in-text-block'] }")).map(
-          (one) => `${path} ${one}`,
-        ),
-      );
-    }
+    await page.locator(':root[data-theme="dark"]').waitFor();
+    found.push(...(await seriousFindings(page)).map((one) => `in the dark: ${one}`));
   } finally {
     await page.emulateMedia({ colorScheme: 'light' });
   }
@@ -153,10 +163,10 @@ export async function findingsInDark(signedIn: SignedIn, paths: readonly string[
 }
 
 /** What keeps people from using the page, by the rules of axe: serious and critical findings. */
-export async function seriousFindings(page: Page, only = 'undefined'): Promise<string[]> {
-  await page.evaluate(readFileSync(AXE, 'utf8'));
+export async function seriousFindings(page: Page): Promise<string[]> {
+  if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(readFileSync(AXE, 'utf8'));
   const found = (await page.evaluate(
-    `axe.run(document, { resultTypes: ['violations'], runOnly: ${only} }).then((r) => r.violations)`,
+    "axe.run(document, { resultTypes: ['violations'] }).then((r) => r.violations)",
   )) as Violation[];
   return found
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -1,20 +1,22 @@
-/** The web UI in a real browser, fifth part: maps, attempts, comparisons, events, many runs at once, callbacks, and dark pages. */
+/** The web UI in a real browser, fifth part: maps, attempts, comparisons, events, many runs at once, what holds a task, and callbacks. */
 import { eventually } from '@signalbox/server/testing';
+import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SIDEBAR_PAGES } from './ui-pages.ts';
 import {
   chromium,
-  findingsInDark,
+  findingsInBoth,
   findingsInDialog,
   HOSTILE,
   harmedByText,
   openWhole,
   outsideOfPhone,
   type SignedIn,
-  seriousFindings,
   startUiRig,
+  UI_TEST_MS,
   type UiRig,
 } from './ui-rig.ts';
+
+const VIEWER = 'Your role is viewer: it may look, but not change anything.';
 
 interface Context {
   readonly inputs: { readonly no: number };
@@ -23,15 +25,16 @@ interface Context {
   readonly progress: (fraction: number, note: string) => void;
 }
 
-describe.skipIf(chromium === null)('the web UI', () => {
+describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => {
   let ui: UiRig;
   let admin: SignedIn;
   let isBroken = true;
   let release: () => void = () => undefined;
+  let handlers: Record<string, unknown> = {};
 
   beforeAll(async () => {
     ui = await startUiRig();
-    const handlers = {
+    handlers = {
       echo: () => null,
       odd: ({ inputs }: Context) => {
         if (inputs.no % 10 === 3) throw new Error(`page ${inputs.no} is empty`);
@@ -59,6 +62,10 @@ describe.skipIf(chromium === null)('the web UI', () => {
   const dialog = () => admin.page.getByRole('dialog');
   const press = (name: string) => admin.page.getByRole('button', { name, exact: true }).click();
   const confirm = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
+  const chooseForMany = async (name: string) => {
+    await press('Many runs …');
+    await admin.page.getByRole('menuitem', { name, exact: true }).click();
+  };
   const row = (text: string) => admin.page.locator('tbody tr').filter({ hasText: text });
   const deploy = (name: string, tasks: readonly object[], more: object = {}) =>
     ui.rig.ask('PUT', `/v1/dags/${name}`, { name, tasks, ...more });
@@ -163,14 +170,14 @@ describe.skipIf(chromium === null)('the web UI', () => {
     await go('/dags/parted?tab=graph&groups=folded&node=b');
     await page.getByRole('button', { name: 'Open parts' }).click();
     await page.waitForURL(/open=parts/);
-    expect(await page.getByRole('heading', { name: 'b', exact: true }).count()).toBe(1);
+    await page.getByRole('heading', { name: 'b', exact: true }).waitFor();
   });
 
   test('the failed tasks of many runs run again, after a preview', async () => {
     const { page, go } = admin;
     const failed = [await ended('night'), await ended('night')];
     await go('/dags/night');
-    await press('Rerun failed tasks …');
+    await chooseForMany('Rerun failed tasks …');
     await dialog().getByText('It touches 6 tasks in 3 runs.').waitFor();
     await dialog().getByLabel('Only runs created since').fill('2099-01-01T00:00');
     await dialog().getByText('No run failed in that time.').waitFor();
@@ -189,11 +196,11 @@ describe.skipIf(chromium === null)('the web UI', () => {
     const ids = [await submit('jam'), await submit('jam'), await submit('jam')];
     const preview = dialog().locator('.preview li');
     await go('/dags/jam?state=queued');
-    await press('Cancel runs …');
+    await chooseForMany('Cancel runs …');
     await dialog().getByText('It cancels 2 runs.').waitFor();
     await dialog().getByLabel('Which runs').selectOption('Queued and running');
     await dialog().getByText('It cancels 3 runs.').waitFor();
-    expect(await preview.count()).toBe(3);
+    await expect.poll(() => preview.count()).toBe(3);
     await dialog().getByLabel('Priority').selectOption('low');
     await dialog().getByText('No run fits.').waitFor();
     expect(await dialog().getByRole('button', { name: 'Cancel the runs' }).isDisabled()).toBe(true);
@@ -203,21 +210,128 @@ describe.skipIf(chromium === null)('the web UI', () => {
     expect(await Promise.all(ids.map(outcomeOf))).toEqual([null, null, null]);
     await confirm('Cancel the runs');
     await page.getByText('2 runs cancelled.').waitFor();
-    expect(await Promise.all(ids.map(outcomeOf))).toEqual([null, 'cancelled', 'cancelled']);
+    await expect.poll(() => Promise.all(ids.map(outcomeOf))).toEqual([null, 'cancelled', 'cancelled']);
     await page.getByText('No run matches.').waitFor();
     // Without a DAG: those of all DAGs with a tag.
     await go('/runs');
-    await press('Cancel runs …');
+    await chooseForMany('Cancel runs …');
     expect(await dialog().getByRole('button', { name: 'Cancel the runs' }).isDisabled()).toBe(true);
     await dialog().getByLabel('Tag').selectOption('stuck');
     await preview.filter({ hasText: 'jam' }).waitFor();
     await confirm('Cancel the runs');
     await page.getByText('1 run cancelled.').waitFor();
-    expect(await outcomeOf(ids[0]!)).toBe('cancelled');
+    await expect.poll(() => outcomeOf(ids[0]!)).toBe('cancelled');
     // What has ended cannot be cancelled.
     await go('/runs?state=failed');
     await page.getByRole('button', { name: 'Failed' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Cancel runs …' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Many runs …' }).count()).toBe(0);
+  });
+
+  test('what holds a task is told to the innermost reason, and its run is let go first', async () => {
+    const { page, go } = admin;
+    await ui.rig.addWorker({ slow: handlers.slow, echo: handlers.echo } as never, {
+      ...{ name: 'narrow', queues: ['narrow'], slots: 1 },
+    });
+    await deploy('lane', [
+      { name: 'copy', handler: 'slow', queue: 'narrow' },
+      { name: 'after', handler: 'echo', needs: ['copy'] },
+    ]);
+    const [first, second, third] = [await submit('lane'), await submit('lane'), await submit('lane')];
+    const stateOf = async (id: string) =>
+      ((await ui.rig.ask('GET', `/v1/runs/${id}/tasks/copy`)).body as unknown as { state: string }).state;
+    await eventually(async () => (await stateOf(first)) === 'running');
+    await go(`/runs/${third}/tasks/after`);
+    const held = page.getByRole('region', { name: 'What holds it' });
+    await page.getByRole('status').getByText('Waits for copy').waitFor();
+    await expect
+      .poll(() => held.locator('.why-chain li').allTextContents())
+      .toEqual([
+        'copy: Position 2: 1 task of queue "narrow" goes first.',
+        'All 1 slots for queue "narrow" are in use. Queues',
+      ]);
+    await held.getByRole('link', { name: 'copy' }).first().click();
+    await page.waitForURL(new RegExp(`/runs/${third}/tasks/copy$`));
+    await page.getByRole('status').getByText('Position 2: 1 task of queue "narrow" goes first.').waitFor();
+    await held.getByText(/1 task goes first, and queue "narrow" starts \S+ tasks a minute\./).waitFor();
+    await held.getByText('Add workers, or slots to workers.').waitFor();
+    await held.getByRole('button', { name: 'Change the priority …' }).click();
+    expect(await dialog().getByRole('button', { name: 'Change the priority' }).isDisabled()).toBe(true);
+    await dialog().getByLabel('Priority').selectOption('high');
+    await confirm('Change the priority');
+    await page.getByText('The priority of the run was normal and is high.').waitFor();
+    await page.getByRole('status').getByText('All 1 slots for queue "narrow" are in use.').waitFor();
+    await held.getByRole('button', { name: 'Change the priority …' }).waitFor({ state: 'detached' });
+    await go(`/runs/${second}/tasks/copy`);
+    await page.getByRole('status').getByText('Position 2').waitFor();
+    expect(await findingsInBoth(page)).toEqual([]);
+  });
+
+  test('who may only look sees what holds a task, and can press nothing that helps', async () => {
+    const { items } = (await ui.rig.ask('GET', '/v1/runs?dag=lane')).body;
+    const second = items[1]?.id;
+    const viewer = await ui.signIn('viewer');
+    const isOff = (button: Locator) =>
+      expect.poll(async () => [await button.isDisabled(), await button.getAttribute('title')]).toEqual([true, VIEWER]);
+    await viewer.go(`/runs/${second}/tasks/copy`);
+    await viewer.page.getByRole('status').getByText('Position 2').waitFor();
+    await isOff(viewer.page.getByRole('button', { name: 'Change the priority …' }));
+    await viewer.go('/dags/lane');
+    await viewer.page.getByRole('button', { name: 'Many runs …' }).click();
+    for (const name of ['Rerun failed tasks …', 'Change priorities …', 'Cancel runs …'])
+      await isOff(viewer.page.getByRole('menuitem', { name }));
+    await viewer.go(`/runs/${second}`);
+    await viewer.page.getByRole('button', { name: 'More actions' }).click();
+    await isOff(viewer.page.getByRole('menuitem', { name: 'Change the priority …' }));
+    expect(viewer.complaints).toEqual([]);
+    await viewer.context.close();
+  });
+
+  test('the priority of many runs changes together, after a preview; that of an ended one does not', async () => {
+    const { page, go } = admin;
+    await deploy('lane', [{ name: 'copy', handler: 'slow', queue: 'narrow' }], { tags: ['slow-lane'] });
+    const runs = (await ui.rig.ask('GET', '/v1/runs?dag=lane')).body.items;
+    const priorities = async () => {
+      const { items } = (await ui.rig.ask('GET', '/v1/runs?dag=lane')).body as unknown as {
+        items: readonly { readonly priority: string }[];
+      };
+      return items.map(({ priority }) => priority);
+    };
+    await go('/dags/lane');
+    await chooseForMany('Change priorities …');
+    await dialog().getByText('Priority high for 2 runs.').waitFor();
+    await dialog().getByLabel('New priority').selectOption('low');
+    await dialog().getByText('Priority low for 3 runs.').waitFor();
+    await dialog().getByLabel('Priority', { exact: true }).selectOption('high');
+    await dialog().getByText('Priority low for 1 run.').waitFor();
+    await expect
+      .poll(() => dialog().locator('.preview li').allTextContents())
+      .toEqual([expect.stringMatching(/high → low$/)]);
+    await dialog().getByLabel('Created since').fill('2099-01-01T00:00');
+    await dialog().getByText('No run fits.').waitFor();
+    expect(await dialog().getByRole('button', { name: 'Change the priorities' }).isDisabled()).toBe(true);
+    await dialog().getByLabel('Created since').fill('');
+    await dialog().getByText('Priority low for 1 run.').waitFor();
+    expect(await priorities()).toEqual(['high', 'normal', 'normal']);
+    await confirm('Change the priorities');
+    await page.getByText('1 run changed to low.').waitFor();
+    await expect.poll(priorities).toEqual(['low', 'normal', 'normal']);
+    // Without a DAG: those of all DAGs with a tag.
+    await go('/runs?state=open');
+    await chooseForMany('Change priorities …');
+    await dialog().getByLabel('Tag').selectOption('slow-lane');
+    await dialog().locator('.preview li').filter({ hasText: 'lane' }).first().waitFor();
+    await dialog().getByText('Priority high for 3 runs.').waitFor();
+    await confirm('Change the priorities');
+    await page.getByText('3 runs changed to high.').waitFor();
+    await expect.poll(priorities).toEqual(['high', 'high', 'high']);
+    await go(`/runs/${runs[0]?.id}`);
+    await page.getByText('Priority high').waitFor();
+    for (const { id } of runs) await ui.rig.ask('POST', `/v1/runs/${id}/cancel`, { force: true });
+    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+    await press('More actions');
+    const item = page.getByRole('menuitem', { name: 'Change the priority …' });
+    expect([await item.isDisabled(), await item.getAttribute('title')]).toEqual([true, 'The run has ended.']);
+    await page.keyboard.press('Escape');
   });
 
   test('runs of one batch can be told apart', async () => {
@@ -337,7 +451,15 @@ describe.skipIf(chromium === null)('the web UI', () => {
   test('hostile text of workers, credentials, callbacks, freezes, breakers, backfills and settings is text', async () => {
     const name = HOSTILE.slice(0, 150);
     await ui.rig.ask('PUT', '/v1/limits/pool:shut', { slots: 0 });
-    await deploy('held', [{ name: 'send', handler: 'echo', pool: { name: 'shut', slots: 1 } }]);
+    await deploy('held', [
+      { name: 'send', handler: 'echo', pool: { name: 'shut', slots: 1 } },
+      { name: 'after', handler: 'echo', needs: ['send'] },
+    ]);
+    const key = { concurrency: { key: '${{ params.of }}', limit: 1 } };
+    await deploy('keyed', [{ name: 'only', handler: 'echo', queue: 'nobody' }], key);
+    const keyed: string[] = [];
+    for (const _ of ['holds the key', 'waits for it'])
+      keyed.push((await ui.rig.ask('POST', '/v1/dags/keyed/runs', { params: { of: HOSTILE } })).body.id);
     await ui.rig.ask('PUT', '/v1/freezes/dag:held', { reason: HOSTILE });
     const frozen = await submit('held');
     const schema = { type: 'object', properties: { day: { type: 'string', description: HOSTILE } } };
@@ -364,60 +486,49 @@ describe.skipIf(chromium === null)('the web UI', () => {
       await ui.rig.sql(change.replaceAll('$1', `'${HOSTILE}'`));
     }
     const paths = [
-      ...['/limits', `/runs/${frozen}`, `/runs/${frozen}/tasks/send`, '/workers', '/queues', '/system', '/callbacks'],
+      ...['/limits', `/runs/${frozen}`, `/runs/${frozen}/tasks/send`, `/runs/${frozen}/tasks/after`],
+      ...[`/runs/${keyed[1]}`, `/runs/${keyed[1]}/tasks/only`, '/workers', '/queues', '/system', '/callbacks'],
       ...['/backfills', '/breakers', '/dags/odd?tab=settings', '/dags/odd?tab=versions', '/dags/odd?tab=backfills'],
     ];
     expect(await harmedByText(admin, paths)).toEqual([]);
     await ui.rig.sql('delete from breaker where fingerprint = 7');
-    await ui.rig.ask('POST', `/v1/runs/${frozen}/cancel`, {});
+    for (const id of [frozen, ...keyed]) await ui.rig.ask('POST', `/v1/runs/${id}/cancel`, {});
     await ui.rig.ask('DELETE', '/v1/freezes/dag:held');
     await ui.rig.ask('DELETE', '/v1/limits/pool:shut');
     expect(admin.complaints).toEqual([]);
-  }, 90_000);
+  });
 
   test.each([
-    ['/dags/night', 'Rerun failed tasks …'],
-    ['/dags/night', 'Cancel runs …'],
+    ['/dags/night', 'Many runs … > Rerun failed tasks …'],
+    ['/dags/night', 'Many runs … > Cancel runs …'],
+    ['/dags/night', 'Many runs … > Change priorities …'],
     ['/queues', 'Scale in default'],
     ['/callbacks', 'Show the secret …'],
     ['/limits', 'New limit …'],
     ['/limits', 'Freeze …'],
     ['/system', 'New token …'],
     ['/', 'Go to … Ctrl K'],
-  ])('%s: what opens by "%s" has no serious finding of axe', async (path, name) => {
-    expect(await findingsInDialog(admin, path, name)).toEqual([]);
+  ])('%s: what opens by "%s" has no serious finding of axe', async (path, way) => {
+    expect(await findingsInDialog(admin, path, way)).toEqual([]);
   });
 
   const newestCrawl = async () => (await ui.rig.ask('GET', '/v1/runs?dag=crawl&limit=1')).body.items[0]?.id;
 
-  // Other pages are tested in the light with other data.
-  test('callbacks and items of a map have no serious finding of axe', async () => {
+  // Other pages are tested with other data.
+  test('callbacks and items of a map have no serious finding of axe, light and dark', async () => {
     for (const path of ['/callbacks', `/runs/${await newestCrawl()}/tasks/read?items=failed`]) {
       await openWhole(admin, path);
-      expect([path, await seriousFindings(admin.page)]).toEqual([path, []]);
+      expect([path, await findingsInBoth(admin.page)]).toEqual([path, []]);
     }
   });
-
-  test('no page has a serious finding of axe when it is dark', async () => {
-    const run = await newestCrawl();
-    const ofDag = ['runs', 'grid', 'graph', 'history', 'versions', 'code', 'settings'];
-    const ofRun = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare'];
-    const paths = [
-      ...SIDEBAR_PAGES,
-      ...ofDag.map((tab) => `/dags/night?tab=${tab}`),
-      ...ofRun.map((tab) => `/runs/${run}?tab=${tab}`),
-      `/runs/${run}/tasks/read`,
-    ];
-    expect(await findingsInDark(admin, paths)).toEqual([]);
-  }, 180_000);
 
   test('on a phone queues, limits and callbacks have everything within the screen', async () => {
     const pressed = [
       ['/queues', 'Scale in default'],
       ['/limits', /^Remove/],
       ['/callbacks', /^Send again/],
-      ['/dags/night', 'Rerun failed tasks …'],
-      ['/runs', 'Cancel runs …'],
+      ['/dags/night', 'Many runs …'],
+      ['/runs', 'Many runs …'],
       ['/dags', /^Trigger/],
     ] as const;
     expect(await outsideOfPhone(admin, pressed)).toEqual([]);

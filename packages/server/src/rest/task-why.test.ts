@@ -206,7 +206,7 @@ test('no_worker, workers_busy and position; set-priority moves the task to the f
   expect(await expectChain(second!, ['workers_busy'])).toMatchObject({ ahead: 0 });
   const why = await expectChain(third!, ['position', 'workers_busy']);
   expect(why).toMatchObject({ ahead: 1, message: 'Position 2: 1 task of queue "small" goes first.' });
-  expect(why.predictedStart?.basis).toMatch(/^1 tasks go first, and queue "small" starts \S+ tasks a minute\.$/);
+  expect(why.predictedStart?.basis).toMatch(/^1 task goes first, and queue "small" starts \S+ tasks a minute\.$/);
   await rig.client().setPriority(third!, 'high');
   await expectChain(third!, ['workers_busy']);
   await expectChain(second!, ['position', 'workers_busy']);

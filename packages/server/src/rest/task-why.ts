@@ -144,6 +144,6 @@ async function predict(
   const rate = perMinute < 10 ? perMinute.toFixed(1) : Math.round(perMinute);
   return {
     at: toIso(Math.round(at)),
-    basis: `${wait.ahead} tasks go first, and queue "${queue}" starts ${rate} tasks a minute.`,
+    basis: `${wait.ahead === 1 ? '1 task goes' : `${wait.ahead} tasks go`} first, and queue "${queue}" starts ${rate} tasks a minute.`,
   };
 }

@@ -6,7 +6,7 @@ import { TextField } from '../parts/field.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { plural, shortId } from '../parts/format.ts';
 import { useToasts } from '../parts/toasts.tsx';
-import { OpenButton, Refused } from './change.tsx';
+import { Refused } from './change.tsx';
 import { usePreview } from './preview.ts';
 
 /** Newest first, at most so many. */
@@ -17,15 +17,7 @@ interface ClearRunsProps {
   readonly onClose: () => void;
 }
 
-export function ClearRunsButton({ dag }: { readonly dag: string }) {
-  return (
-    <OpenButton className="button" dialog={(onClose) => <ClearRunsDialog dag={dag} onClose={onClose} />}>
-      Rerun failed tasks …
-    </OpenButton>
-  );
-}
-
-function ClearRunsDialog({ dag, onClose }: ClearRunsProps) {
+export function ClearRunsDialog({ dag, onClose }: ClearRunsProps) {
   const [since, setSince] = useState('');
   const { tell } = useToasts();
   const path = `/v1/dags/${seg(dag)}/clear`;

@@ -8,6 +8,7 @@ import { useToasts } from '../parts/toasts.tsx';
 import { Icon } from '../shell/icons.tsx';
 import { type Action, ActionDialog } from './act.tsx';
 import { Menu } from './menu.tsx';
+import { fixedPriority, PriorityDialog } from './priority.tsx';
 import { RerunDialog } from './rerun.tsx';
 import { RunWithNewest, useNewestVersion } from './run-with-newest.tsx';
 
@@ -17,7 +18,7 @@ interface RunActionsProps {
 }
 
 export function RunActions({ run, hasFailed }: RunActionsProps) {
-  const [action, setAction] = useState<Action | 'rerun' | null>(null);
+  const [action, setAction] = useState<Action | 'rerun' | 'priority' | null>(null);
   const { mayOperate, reason } = useRights();
   const { tell, fail } = useToasts();
   const client = useQueryClient();
@@ -58,6 +59,7 @@ export function RunActions({ run, hasFailed }: RunActionsProps) {
     body: { states: ['succeeded', 'failed', 'upstream_failed', 'skipped', 'cancelled'] },
   };
   const off = !mayOperate;
+  const fixed = fixedPriority(run);
   const newest = useNewestVersion(run, hasFailed);
   const isFixed = newest > run.version;
   return (
@@ -100,6 +102,12 @@ export function RunActions({ run, hasFailed }: RunActionsProps) {
         label="More actions"
         items={[
           { label: 'New run with these params …', disabled: off, title: reason, onChoose: () => setAction('rerun') },
+          {
+            label: 'Change the priority …',
+            disabled: off || fixed !== undefined,
+            title: reason ?? fixed,
+            onChoose: () => setAction('priority'),
+          },
           { label: 'Run all tasks again …', disabled: off, title: reason, onChoose: () => setAction(clearAll) },
           {
             label: 'Copy the id of the run',
@@ -108,7 +116,10 @@ export function RunActions({ run, hasFailed }: RunActionsProps) {
         ]}
       />
       {action === 'rerun' && <RerunDialog run={run} onClose={() => setAction(null)} />}
-      {action !== null && action !== 'rerun' && <ActionDialog action={action} onClose={() => setAction(null)} />}
+      {action === 'priority' && <PriorityDialog run={run} onClose={() => setAction(null)} />}
+      {action !== null && typeof action !== 'string' && (
+        <ActionDialog action={action} onClose={() => setAction(null)} />
+      )}
     </>
   );
 }

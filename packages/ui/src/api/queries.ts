@@ -31,6 +31,7 @@ import type {
   Storage,
   TaskPage,
   TaskView,
+  TaskWhy,
   TenantPage,
   TokenPage,
   VersionPage,
@@ -252,6 +253,13 @@ export const taskQuery = (id: string, task: string) =>
   queryOptions({
     ...read<TaskView>(['task', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}`, { concern: ofRun(id) }),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? FLEET_MS : false),
+  });
+
+/** Who goes first, and who has the slots, changes with the work of others. */
+export const taskWhyQuery = (id: string, task: string) =>
+  read<TaskWhy>(['task-why', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}/why`, {
+    concern: ofRun(id),
+    everyMs: FLEET_MS,
   });
 
 export const schedulesQuery = () =>

@@ -1,4 +1,6 @@
 /** Text with ANSI colours, as pieces with a style each. Everything else that a terminal would obey is left out or shown. */
+import { SEQUENCE, uncoloured, visible } from '../parts/visible.ts';
+
 export interface Piece {
   readonly text: string;
   /** 0 to 15, or `#rrggbb`. */
@@ -10,13 +12,6 @@ export interface Piece {
 
 type Style = Omit<Piece, 'text'>;
 const PLAIN: Style = { colour: null, background: null, isBold: false, isDim: false };
-
-/** Colours (`m`) in the first group; other sequences have it empty: cursor moves, titles, links. */
-const SEQUENCE =
-  /\u001b\[([\d;:]*)m|\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-Z\\-_]/g;
-/** Characters that would turn the direction of what follows. */
-const TURNING = /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g;
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 export function readAnsi(line: string): Piece[] {
   const pieces: Piece[] = [];
@@ -43,16 +38,9 @@ function push(pieces: Piece[], raw: string, style: Style): void {
   if (text !== '') pieces.push({ text, ...style });
 }
 
-/** What can't be seen, or would turn the text around, is named instead. */
-export function visible(text: string): string {
-  return text
-    .replace(TURNING, (char) => `⟨U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`)
-    .replace(CONTROL, '\ufffd');
-}
-
 /** As plain text, for searching. */
 export function plainOf(line: string): string {
-  return visible(afterReturns(line).replace(SEQUENCE, ''));
+  return uncoloured(afterReturns(line));
 }
 
 function restyle(before: Style, codes: string): Style {

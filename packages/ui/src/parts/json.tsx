@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import { Icon } from '../shell/icons.tsx';
 import { highlight, type Language } from './highlight.ts';
 import { useToasts } from './toasts.tsx';
+import { visible } from './visible.ts';
 
 const MOST_CHARS = 200_000;
 /** Beyond this, thousands of coloured pieces would make the page slow. */
@@ -53,8 +54,9 @@ export function Copy({ text }: { readonly text: string }) {
 }
 
 export function CodeText({ text, language }: { readonly text: string; readonly language: Language }) {
-  const pieces = useMemo(() => (text.length > MOST_COLOURED ? null : highlight(text, language)), [text, language]);
-  if (pieces === null) return text;
+  const shown = useMemo(() => visible(text), [text]);
+  const pieces = useMemo(() => (shown.length > MOST_COLOURED ? null : highlight(shown, language)), [shown, language]);
+  if (pieces === null) return shown;
   return pieces.map(({ text: piece, kind }, at) =>
     kind === 'plain' ? (
       piece
@@ -71,7 +73,7 @@ export function CodeText({ text, language }: { readonly text: string; readonly l
 export function Command({ children }: { readonly children: string }) {
   return (
     <span className="command">
-      <code>{children}</code>
+      <code>{visible(children)}</code>
       <Copy text={children} />
     </span>
   );

@@ -1,6 +1,6 @@
 /** Rows of one height, of which only those in sight are in the page. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useRef } from 'react';
+import { memo, type ReactNode, useRef } from 'react';
 
 interface VirtualRowsProps {
   readonly count: number;
@@ -32,17 +32,30 @@ export function VirtualRows({ count, height, className = '', label, head, childr
       {head}
       <div className="virtual-space" style={{ height: rows.getTotalSize() }}>
         {rows.getVirtualItems().map(({ index, start }) => (
-          <div
-            key={index}
-            className="virtual-row"
-            role="row"
-            aria-rowindex={index + 1}
-            style={{ transform: `translateY(${start}px)`, height }}
-          >
-            {children(index)}
-          </div>
+          <Row key={index} index={index} start={start} height={height} render={children} />
         ))}
       </div>
     </div>
   );
 }
+
+interface RowProps {
+  readonly index: number;
+  readonly start: number;
+  readonly height: number;
+  readonly render: (index: number) => ReactNode;
+}
+
+/** While somebody scrolls, only rows that come into sight are rendered: the others have not changed. */
+const Row = memo(function Row({ index, start, height, render }: RowProps) {
+  return (
+    <div
+      className="virtual-row"
+      role="row"
+      aria-rowindex={index + 1}
+      style={{ transform: `translateY(${start}px)`, height }}
+    >
+      {render(index)}
+    </div>
+  );
+});

@@ -3,6 +3,7 @@ import type { Why } from '@signalbox/protocol';
 import { Link } from '@tanstack/react-router';
 import { actorName, shortId } from './format.ts';
 import { Ago, Time } from './now.tsx';
+import { visible } from './visible.ts';
 
 type Place = readonly [to: string, label: string];
 
@@ -49,17 +50,19 @@ export function WhyText({ why }: { readonly why: Why }) {
 
 /** Runs become links, instants local times. */
 export function Linked({ text }: { readonly text: string }) {
-  return text.split(NAMED).map((part, at) => {
-    const key = `${at} ${part}`;
-    if (IS_RUN.test(part)) {
-      return (
-        <Link key={key} to="/runs/$id" params={{ id: part }} title={part}>
-          {shortId(part)}
-        </Link>
-      );
-    }
-    if (IS_INSTANT.test(part)) return <Time key={key} at={part} />;
-    // Tokens are told apart from people only where that matters.
-    return part.replaceAll(/token:\S+?(?=[\s,.]|$)/g, actorName);
-  });
+  return visible(text)
+    .split(NAMED)
+    .map((part, at) => {
+      const key = `${at} ${part}`;
+      if (IS_RUN.test(part)) {
+        return (
+          <Link key={key} to="/runs/$id" params={{ id: part }} title={part}>
+            {shortId(part)}
+          </Link>
+        );
+      }
+      if (IS_INSTANT.test(part)) return <Time key={key} at={part} />;
+      // Tokens are told apart from people only where that matters.
+      return part.replaceAll(/token:\S+?(?=[\s,.]|$)/g, actorName);
+    });
 }

@@ -10,6 +10,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { Loaded } from '../parts/page.tsx';
 import { Explained } from '../parts/toasts.tsx';
+import { visible } from '../parts/visible.ts';
 import { Icon } from '../shell/icons.tsx';
 import { type EditedParams, ParamsEditor } from './params-editor.tsx';
 import { fieldsOf, readFields, type Schema, textsOf } from './schema-form.ts';
@@ -85,7 +86,7 @@ function TriggerForm({ dag, onClose }: { readonly dag: DagDetails; readonly onCl
         </>
       }
     >
-      {dag.description !== null && <p className="soft">{dag.description}</p>}
+      {dag.description !== null && <p className="soft">{visible(dag.description)}</p>}
       <ParamsEditor schema={schema} initial={null} onChange={setEdited} />
       <label className="form">
         <span>Priority</span>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Instant, TaskNo } from '../../model/ids.ts';
+import type { TaskNo } from '../../model/ids.ts';
 import { blockersOf } from '../../tables/queue/blockers.ts';
 import { waitOf } from '../../tables/queue/wait.ts';
 import { type Scenario, scenario, TENANT } from '../../testing/scenario.ts';

@@ -63,7 +63,7 @@ const COLUMNS: readonly Column<AssetView>[] = [
     head: 'Fresh since',
     cell: ({ producedAt }) => (producedAt === null ? <span className="faint">never</span> : <Ago at={producedAt} />),
   },
-  { head: 'Produced by', look: 'soft', cell: (asset) => <Producer asset={asset} /> },
+  { head: 'Produced by', look: 'soft', label: 'By', cell: (asset) => <Producer asset={asset} /> },
   { head: 'Times', place: 'right', label: 'Produced', cell: (asset) => count(asset.count) },
   { head: 'Runs when it is fresh', cell: (asset) => <Consumers asset={asset} /> },
   actionsOf(({ name }) => (

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { type SourceFile, sourcesQuery } from '../../api/sources.ts';
 import { Card, Failed } from '../../parts/page.tsx';
+import { visible } from '../../parts/visible.ts';
 import { diffLines, hunksOf } from './line-diff.ts';
 
 interface CodeDiffProps {
@@ -57,7 +58,7 @@ function FileDiff({ name, before, after }: ChangedFile) {
             <div key={`${line.kind} ${line.no}`} className={`diff-${line.kind}`}>
               <span className="diff-no">{line.no}</span>
               <span className="diff-sign">{SIGNS[line.kind]}</span>
-              {line.text}
+              {visible(line.text)}
             </div>
           ),
         )}

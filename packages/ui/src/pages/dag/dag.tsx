@@ -10,6 +10,7 @@ import { cronWords } from '../../parts/schedule-words.ts';
 import { StateIcon } from '../../parts/state.tsx';
 import { RunStrip } from '../../parts/strip.tsx';
 import { type Tab, Tabs, useTab } from '../../parts/tabs.tsx';
+import { visible } from '../../parts/visible.ts';
 import { viewerZone } from '../../parts/zones.tsx';
 import { TriggerButton } from '../../trigger/trigger.tsx';
 import { successRate } from '../dags/figures.ts';
@@ -69,7 +70,7 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
       sub={
         dag.description === null && dag.tags.length === 0 && dag.owner === null ? undefined : (
           <div className="row wrap">
-            {dag.description}
+            {visible(dag.description ?? '')}
             <DagLabels tags={dag.tags} owner={dag.owner} />
           </div>
         )

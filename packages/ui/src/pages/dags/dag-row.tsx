@@ -6,6 +6,7 @@ import { span } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
 import { cronWords } from '../../parts/schedule-words.ts';
 import { RunStrip } from '../../parts/strip.tsx';
+import { visible } from '../../parts/visible.ts';
 import { TriggerButton } from '../../trigger/trigger.tsx';
 import { CHUNK, chunkStatsQuery, type DagFilter, dagChunkQuery } from './chunks.ts';
 import { successRate } from './figures.ts';
@@ -40,8 +41,8 @@ export function DagRow({ names, index, filter }: DagRowProps) {
               <RunStrip runs={dag.recentRuns} most={14} />
             </span>
             {dag.description !== null && (
-              <span className="faint truncate" title={dag.description}>
-                {dag.description}
+              <span className="faint truncate" title={visible(dag.description)}>
+                {visible(dag.description)}
               </span>
             )}
             <DagLabels tags={dag.tags} owner={dag.owner} most={SHOWN_TAGS} />

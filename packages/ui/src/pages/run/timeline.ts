@@ -2,6 +2,7 @@
 import type { RunSummary, TaskView } from '@signalbox/protocol';
 import { actorName } from '../../parts/format.ts';
 import { lookOf } from '../../parts/states.ts';
+import { uncoloured } from '../../parts/visible.ts';
 
 export interface Happening {
   readonly at: string;
@@ -33,7 +34,7 @@ export function timelineOf(
         task.name,
         `${which} started${worker === null ? '' : ` on worker ${nameOf(worker)}`}.`,
       );
-      const why = outcome === 'succeeded' || error === null ? '' : `: ${error.split('\n')[0]}`;
+      const why = outcome === 'succeeded' || error === null ? '' : `: ${uncoloured(error).split('\n')[0]}`;
       add(
         endedAt,
         outcome ?? 'ended',

@@ -1,6 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { CancelRunsButton } from '../../actions/cancel-runs.tsx';
-import { ClearRunsButton } from '../../actions/clear-runs.tsx';
+import { ManyRunsMenu } from '../../actions/many-runs.tsx';
 import { runPagesQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { DagFilter, ShowFilter, useShown } from '../../parts/filters.tsx';
@@ -36,14 +35,21 @@ export function RunList({ dag }: { readonly dag?: string }) {
   const filter = FILTERS.find(([name]) => name === key)?.[2] ?? {};
   const { backfill } = search;
   const pages = useInfiniteQuery(runPagesQuery({ ...filter, dag: dag ?? search.dag, backfill }));
-  const mayCancel = backfill === undefined && (key === 'all' || key === 'open' || key === 'queued');
+  const hasOpen = backfill === undefined && (key === 'all' || key === 'open' || key === 'queued');
+  const isEmpty = key === 'all' && pages.data?.pages[0]?.items.length === 0;
   return (
     <>
       <div className="toolbar">
         {dag === undefined && <DagFilter label="Only runs of this DAG" />}
         <ShowFilter name="state" label="Which runs" choices={FILTERS} />
-        {dag !== undefined && <ClearRunsButton dag={dag} />}
-        {mayCancel && <CancelRunsButton dag={dag ?? search.dag} state={key === 'all' ? '' : key} />}
+        {!isEmpty && (
+          <ManyRunsMenu
+            dag={dag ?? search.dag}
+            state={key === 'open' || key === 'queued' ? key : ''}
+            hasOpen={hasOpen}
+            isOfDag={dag !== undefined}
+          />
+        )}
         {backfill !== undefined && (
           <button type="button" className="button" onClick={() => change({ backfill: undefined })}>
             Runs of backfill {shortId(backfill)} ✕

@@ -1,4 +1,4 @@
-import type { AttemptView, RunColumns, TaskView } from '@signalbox/protocol';
+import type { AttemptView, RunColumns, TaskView, Why } from '@signalbox/protocol';
 import { TASK_STATES } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
@@ -16,10 +16,12 @@ import { Card, Failed, Page } from '../../parts/page.tsx';
 import { State, StateIcon } from '../../parts/state.tsx';
 import { lookOf } from '../../parts/states.ts';
 import { EXACTLY } from '../../parts/tabs.tsx';
+import { uncoloured } from '../../parts/visible.ts';
 import { Linked, WhyText } from '../../parts/why-text.tsx';
 import { TaskSpec } from '../dag/task-spec.tsx';
 import { Instances } from './instances.tsx';
 import { sentenceOf } from './why.ts';
+import { useTaskWhy, WhyChain } from './why-chain.tsx';
 import './task.css';
 
 const LogViewer = lazy(async () => ({ default: (await import('../../log/viewer.tsx')).LogViewer }));
@@ -55,7 +57,7 @@ export function TaskPage() {
       }
       actions={run === undefined ? <TaskActions runId={id} task={task.data} /> : <Actions run={run} task={task.data} />}
     >
-      <TaskBody runId={id} task={task.data} />
+      <TaskBody runId={id} task={task.data} run={run} />
     </Page>
   );
 }
@@ -72,21 +74,32 @@ function Actions({ run, task }: { readonly run: RunColumns; readonly task: TaskV
   );
 }
 
-function TaskBody({ runId, task }: { readonly runId: string; readonly task: TaskView }) {
+interface TaskBodyProps {
+  readonly runId: string;
+  readonly task: TaskView;
+  /** Undefined until it is read. */
+  readonly run: RunColumns | undefined;
+}
+
+function TaskBody({ runId, task, run }: TaskBodyProps) {
   const now = useNow();
+  const why = useTaskWhy(runId, task);
   const [{ attempt: chosen }] = useSearchState();
   const attempt = task.attempts.find((one) => String(one.attempt) === chosen) ?? task.attempts.at(-1);
   const tone = lookOf(task.state).tone;
   return (
     <>
-      <div
-        className={`notice ${tone === 'bad' ? 'bad' : tone === 'warn' || tone === 'odd' ? 'warn' : ''}`}
-        role="status"
-      >
-        <StateIcon state={task.state} />
-        <span>
-          <Sentence task={task} now={now} />
-        </span>
+      <div className="why-box">
+        <div
+          className={`notice ${tone === 'bad' ? 'bad' : tone === 'warn' || tone === 'odd' ? 'warn' : ''}`}
+          role="status"
+        >
+          <StateIcon state={task.state} />
+          <span>
+            <Sentence task={task} now={now} reason={why?.chain[0]} />
+          </span>
+        </div>
+        {why !== undefined && <WhyChain why={why} run={run} />}
       </div>
       <Needs runId={runId} task={task} />
       {task.progress !== undefined && <Progress progress={task.progress} />}
@@ -125,8 +138,17 @@ function TaskBody({ runId, task }: { readonly runId: string; readonly task: Task
   );
 }
 
+interface SentenceProps {
+  readonly task: TaskView;
+  readonly now: number;
+  /** The outermost one why it waits. */
+  readonly reason: Why | undefined;
+}
+
 /** The server explains what waits, and names it; what runs or has ended speaks for itself. */
-function Sentence({ task, now }: { readonly task: TaskView; readonly now: number }) {
+function Sentence({ task, now, reason }: SentenceProps) {
+  // As the matcher sees it, which knows more than the task does.
+  if (reason !== undefined) return <WhyText why={reason} />;
   const text = sentenceOf(task, now);
   return task.why !== null && text === task.why.message ? <WhyText why={task.why} /> : <Linked text={text} />;
 }
@@ -192,7 +214,7 @@ function Attempt({
             </span>
           )}
         </div>
-        {attempt.error !== null && <pre className="block error-block">{attempt.error}</pre>}
+        {attempt.error !== null && <pre className="block error-block">{uncoloured(attempt.error)}</pre>}
       </Card>
       {attempt.child === null && (
         <Suspense fallback={<div className="loading">Loading …</div>}>

@@ -1,6 +1,6 @@
 import type { TaskView } from '@signalbox/protocol';
 import { expect, test } from 'vitest';
-import { sentenceOf } from './why.ts';
+import { sentenceOf, splitSuggestion } from './why.ts';
 
 const task = (more: Partial<TaskView>): TaskView =>
   ({
@@ -22,4 +22,11 @@ test.each([
   [{ attempt: 2 }, 'Attempt 2 failed.'],
 ] as const)('%j reads "%s"', (more, text) => {
   expect(sentenceOf(task(more as never), 0)).toBe(text);
+});
+
+test.each([
+  ['Add workers, or slots to workers.', 'Add workers, or slots to workers.', null],
+  ['Resume it: signalbox runs resume 7', 'Resume it:', 'signalbox runs resume 7'],
+])('"%s" is advice and a command', (text, advice, command) => {
+  expect(splitSuggestion(text)).toEqual({ advice, command });
 });

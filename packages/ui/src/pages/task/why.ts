@@ -58,3 +58,9 @@ export function sentenceOf(task: TaskView, now: number): string {
       return why?.message ?? task.reason ?? `It is ${state.replaceAll('_', ' ')}.`;
   }
 }
+
+/** What the server suggests often ends with a command to type. */
+export function splitSuggestion(text: string): { readonly advice: string; readonly command: string | null } {
+  const at = text.indexOf(': signalbox ');
+  return at < 0 ? { advice: text, command: null } : { advice: `${text.slice(0, at)}:`, command: text.slice(at + 2) };
+}
