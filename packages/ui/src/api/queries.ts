@@ -209,6 +209,8 @@ export const shapeQuery = (id: string, taskCount: number) =>
     queryKey: ['shape', id, taskCount],
     queryFn: async ({ signal }) => (await get<RunColumns>(`/v1/runs/${seg(id)}/columns?shape=true`, signal)).shape,
     staleTime: Number.POSITIVE_INFINITY,
+    // No event makes it be read again, and without it the page shows nothing.
+    refetchInterval: ({ state }) => (state.status === 'error' ? FLEET_MS : false),
     enabled: taskCount >= 0,
   });
 
