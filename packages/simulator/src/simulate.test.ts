@@ -49,6 +49,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [1900000003, 'safety', 'I44: starts under a clock that was ahead, which its checker compared with one behind'],
   [2100001583, 'safety', 'I7: a deploy that decides due windows while runs of the dag are not loaded'],
   [2200000966, 'liveness', 'I73: a window that is due in the last moment, which its checker did not know'],
+  [3100000084, 'safety', 'I7: commands on schedules, and runs that wait to be admitted and are not loaded'],
+  [3200000155, 'safety', 'I7: runs that were cancelled while they waited for their key, and are not loaded'],
   [450000305, 'safety', 'I3: newer zone data, and a schedule that is always in memory'],
 ];
 

@@ -9,6 +9,7 @@ import { ENDED, SET_ASIDE } from '../../tables/run/run-table.ts';
 import type { Recorder } from '../recorder.ts';
 import { cancelRun } from '../run/cancel.ts';
 import { areChecked, createRun } from '../run/create.ts';
+import { recordClosing } from '../run/record-closing.ts';
 import { bringBack } from '../run/reopen.ts';
 import { tellParent, tellSetAside } from './tell-parent.ts';
 
@@ -40,7 +41,7 @@ export function askChild(recorder: Recorder, command: AskChild): Answer {
     // A call that is still on its way must find that it is over: so there is a run, which was cancelled before it began. It is only
     // a mark: no hook of the dag runs for it.
     const runId = makeChild(recorder, dag, command, null, { isMark: true });
-    recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', actor: PARENT, at: recorder.state.now });
+    recordClosing(recorder, recorder.state.runs.find(runId) as RunRow, { outcome: 'cancelled', actor: PARENT });
     cancelRun(recorder, { kind: 'CancelRun', tenantId: command.tenantId, runId, force: true, actor: PARENT });
     return LIVE;
   }

@@ -12,6 +12,7 @@ import type { Need, RequirementKey } from '../../model/stored.ts';
 import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';
 import { cancelRun } from '../run/cancel.ts';
+import { recordClosing } from '../run/record-closing.ts';
 import { stopRunning } from '../run/stop-running.ts';
 
 /** Runs that one tick looks at. */
@@ -74,7 +75,7 @@ function settle(recorder: Recorder, run: RunRow, unmet: readonly string[], polic
     skipWindow(recorder, run);
     cancelRun(recorder, { kind: 'CancelRun', tenantId, runId, actor: SCHEDULE });
   } else {
-    recorder.record({ kind: 'RunClosing', runId, outcome: 'failed', actor: SCHEDULE, at: now });
+    recordClosing(recorder, run, { outcome: 'failed', actor: SCHEDULE });
     stopRunning(recorder, run);
   }
 }

@@ -12,6 +12,7 @@ import { liftPause } from '../manual/pause.ts';
 import { stopAttempts } from '../manual/stop-attempts.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from './finish.ts';
+import { recordClosing } from './record-closing.ts';
 import { stopRunning } from './stop-running.ts';
 
 /**
@@ -31,7 +32,7 @@ export function cancelRun(recorder: Recorder, command: CancelRun): Answer {
   const wasClosing = runs.phase[run] === CLOSING;
   liftPause(recorder, run, actor);
   if (!wasClosing) {
-    recorder.record({ kind: 'RunClosing', runId, outcome: 'cancelled', ...graceOf(command), actor, at: state.now });
+    recordClosing(recorder, run, { outcome: 'cancelled', ...graceOf(command), actor });
   }
   const isForceable = runs.closingLeft[run]! > 0 || waitsForChild(state, run);
   const isForced = command.force === true && isForceable && !runs.has(run, FORCED);

@@ -11,6 +11,7 @@ import { checkPasts } from '../past/check-past.ts';
 import type { Recorder } from '../recorder.ts';
 import { strikeSchedule } from '../schedule/strike-schedule.ts';
 import { refireHooks } from '../task/refire.ts';
+import { recordClosing } from './record-closing.ts';
 import { recordKey } from './run-key.ts';
 import { stopRunning } from './stop-running.ts';
 import { admitWaiting } from './waiting-runs.ts';
@@ -59,7 +60,7 @@ export function finishRun(recorder: Recorder, run: RunRow): void {
   const hasFailed = runs.failed[run]! > 0;
   if (runs.phase[run] === OPEN && (isOver || (hasFailed && runs.versionOf(run).graph.isFailFast))) {
     const outcome = hasFailed ? 'failed' : 'succeeded';
-    recorder.record({ kind: 'RunClosing', runId, outcome, actor: SYSTEM, at: now });
+    recordClosing(recorder, run, { outcome, actor: SYSTEM });
     if (!isOver) stopRunning(recorder, run);
   }
   if (

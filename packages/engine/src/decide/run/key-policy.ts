@@ -40,7 +40,7 @@ export function takenKey(state: State, dag: Dag, version: Version, params: strin
   const key = keyOfNew(version, params);
   if (key === undefined) return null;
   const found = state.runKeys.find(dag.id, key);
-  if (countLive(state, found) + more < concurrency.limit) return null;
+  if (countLive(found) + more < concurrency.limit) return null;
   const [holder] = found === undefined ? [] : [...found.active, ...found.waiting];
   return { key, holder };
 }
@@ -60,7 +60,7 @@ export function settleNewKey(recorder: Recorder, dag: Dag, runId: RunId, key: st
   if (concurrency.onFull === 'cancel_running') return cancelOlder(recorder, dag, found, runId);
   // One that was admitted has its key. Whoever seems to wait for it before then is not loaded yet, and may have been cancelled.
   const isAdmitted = state.runs.has(state.runs.find(runId), ADMITTED);
-  if (concurrency.onFull === 'queue' || isAdmitted || countLive(state, found) <= concurrency.limit) return;
+  if (concurrency.onFull === 'queue' || isAdmitted || countLive(found) <= concurrency.limit) return;
   cancelRun(recorder, { kind: 'CancelRun', tenantId: dag.tenantId, runId, actor: CONCURRENCY });
 }
 
@@ -93,12 +93,9 @@ function cancelOlder(recorder: Recorder, dag: Dag, { active, waiting }: RunKey, 
   }
 }
 
-/** Those that have the key or wait for it; not those that were cancelled while they waited. */
-function countLive(state: State, key: RunKey | undefined): number {
-  if (key === undefined) return 0;
-  let count = key.active.size;
-  for (const runId of key.waiting) if (isOpenOrUnknown(state, runId)) count += 1;
-  return count;
+/** Those that have the key or wait for it. */
+function countLive(key: RunKey | undefined): number {
+  return key === undefined ? 0 : key.active.size + key.waiting.size;
 }
 
 function isOpenOrUnknown({ runs }: State, runId: RunId): boolean {

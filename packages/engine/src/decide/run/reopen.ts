@@ -49,5 +49,6 @@ export function reopenAsClosing(recorder: Recorder, run: RunRow, actor: Actor): 
   const admitted = runs.versionOf(run).dag.hasRoomForRun() && hasRoomForKey(recorder.state, run);
   const runId = runs.id[run]!;
   recorder.record({ kind: 'RunReopened', runId, admitted, retryNo: 0, asClosing: true, actor, at: now });
-  recordKey(recorder, run, { isLive: true, isActive: admitted });
+  // It waits for no key: it closes without one.
+  recordKey(recorder, run, { isLive: admitted, isActive: admitted });
 }

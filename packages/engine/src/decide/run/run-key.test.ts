@@ -174,6 +174,22 @@ test('a run that was given its key is not cancelled for one that is not loaded y
   expect(states(box)).toEqual(['succeeded', 'active', 'succeeded']);
 });
 
+test('one that was cancelled while it waited, and closes, leaves its key, also for an owner that has not loaded it (I7)', () => {
+  const closing = task('run:after', [], { hook: { of: null, on: 'after' } });
+  const spec = (onFull: OnFull, limit: number) => ({
+    ...keyed(onFull, limit, { maxActiveRuns: 1 }),
+    tasks: [task('job'), closing],
+  });
+  const box = scenario({ dag: spec('queue', 1), runs: 0, audit: false });
+  submit(box, 'a', 'a');
+  box.cancel(box.runIds[1]);
+  expect(box.run(box.runIds[1]!).phase).toBe('closing');
+  box.deploy(spec('cancel_new', 2));
+  takeOver(box, ({ admitted }) => admitted);
+  submit(box, 'a');
+  expect(states(box)[2]).toBe('waiting');
+});
+
 test.each([
   [{ of: 'a' }, 'x-a'],
   [{ of: 7 }, 'x-7'],

@@ -6,6 +6,7 @@ import { isCurrentRunTimer, isDelayed } from '../../tables/timer/run-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';
+import { recordClosing } from '../run/record-closing.ts';
 import { stopRunning } from '../run/stop-running.ts';
 
 export function fireRunTimer(recorder: Recorder, timer: Timer): void {
@@ -28,6 +29,6 @@ export function fireRunTimer(recorder: Recorder, timer: Timer): void {
   }
   const text = JSON.stringify({ ...notes, timedOutAt: now });
   recorder.record({ kind: 'RunTimedOut', runId, notes: text, at: now });
-  recorder.record({ kind: 'RunClosing', runId, outcome: 'failed', actor: 'system' as Actor, at: now });
+  recordClosing(recorder, run, { outcome: 'failed', actor: 'system' as Actor });
   stopRunning(recorder, run);
 }

@@ -9,7 +9,7 @@ import { NumberHeap } from '../timer/number-heap.ts';
 export class RunKey {
   /** They have the key. */
   readonly active = new Set<RunId>();
-  /** Live without it: they wait, or were cancelled while they waited and close. */
+  /** They are open, and wait for it. */
   readonly waiting = new Set<RunId>();
   /** Of those that wait: entries may be out of date. */
   readonly held = new NumberHeap<RunId>();
