@@ -41,7 +41,7 @@ export function askChild(recorder: Recorder, command: AskChild): Answer {
     // A call that is still on its way must find that it is over: so there is a run, which was cancelled before it began. It is only
     // a mark: no hook of the dag runs for it.
     const runId = makeChild(recorder, dag, command, null, { isMark: true });
-    recordClosing(recorder, recorder.state.runs.find(runId) as RunRow, { outcome: 'cancelled', actor: PARENT });
+    recordClosing(recorder, recorder.state.runs.find(runId), { outcome: 'cancelled', actor: PARENT });
     cancelRun(recorder, { kind: 'CancelRun', tenantId: command.tenantId, runId, force: true, actor: PARENT });
     return LIVE;
   }

@@ -183,7 +183,7 @@ test('one that was cancelled while it waited, and closes, leaves its key, also f
   const box = scenario({ dag: spec('queue', 1), runs: 0, audit: false });
   submit(box, 'a', 'a');
   box.cancel(box.runIds[1]);
-  expect(box.run(box.runIds[1]!).phase).toBe('closing');
+  expect(box.run(box.runIds[1]).phase).toBe('closing');
   box.deploy(spec('cancel_new', 2));
   takeOver(box, ({ admitted }) => admitted);
   submit(box, 'a');
