@@ -3,6 +3,7 @@
  * the other runs of such a dag (I7): not the tick, and not a command that alters the schedule.
  */
 import type { Command } from '../../model/command.ts';
+import { birthShardOf } from '../../model/dag/dag-id.ts';
 import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import type { DagId } from '../../model/ids.ts';
@@ -24,7 +25,9 @@ export function commandWaitsForLoad(state: State, command: Command): boolean {
     case 'DeployDag': {
       // The dag may not be in memory: any dag of the shard that is being loaded may be the one.
       const isNew = schedulesOf(command.spec).some(({ spec }) => dependsOnRuns(spec));
-      return [...state.partial.keys()].some((dagId) => isAffected(state, dagId, isNew, command.shard));
+      return [...state.partial.keys()].some(
+        (dagId) => birthShardOf(dagId) === command.shard && isAffected(state, dagId, isNew),
+      );
     }
     case 'CreateSchedules':
       return isAffected(
@@ -46,12 +49,10 @@ export function commandWaitsForLoad(state: State, command: Command): boolean {
   }
 }
 
-function isAffected(state: State, dagId: DagId, isNew: boolean, shard?: number): boolean {
+/** `isNew`: the command brings a schedule whose windows depend on other runs. */
+function isAffected(state: State, dagId: DagId, isNew: boolean): boolean {
   if (!state.partial.has(dagId)) return false;
-  const known = state.schedules.ofDag(dagId);
-  if (known.some((schedule) => dependsOnRuns(schedule.spec) && (shard ?? schedule.shard) === schedule.shard))
-    return true;
-  return isNew;
+  return isNew || state.schedules.ofDag(dagId).some(({ spec }) => dependsOnRuns(spec));
 }
 
 const dependsOnRuns = ({ ifRunning = 'allow' }: ScheduleSpec): boolean => ifRunning !== 'allow';
