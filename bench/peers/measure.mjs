@@ -1,23 +1,10 @@
 /**
- * One peer in a process of its own: `measure.mjs PEER SETTINGS`, with the address of its database in PEER_URL. No-op jobs from the first
- * submission to the last end, bulk submission alone, and from submission to handler, idle. Prints one line of JSON.
+ * One queue in a process of its own: `measure.mjs PEER SETTINGS`, with the address of its database in PEER_URL. `flow.mjs` says what is measured.
  */
+import { handled, measure } from './flow.mjs';
+
 const [peer, settings] = process.argv.slice(2);
 const url = process.env.PEER_URL;
-const jobs = Number(process.env.PEER_JOBS);
-const latencies = Number(process.env.PEER_LATENCIES);
-const BATCH = 1_000;
-
-let [done, wanted, reached] = [0, Number.POSITIVE_INFINITY, () => {}];
-/** The handler of all peers: counts, and tells when it has been called often enough. */
-const handled = (count = 1) => {
-  done += count;
-  if (done >= wanted) reached();
-};
-const whenDone = (count) =>
-  new Promise((resolve) => {
-    [done, wanted, reached] = [0, count, resolve];
-  });
 
 const peers = {
   /** Defaults: one job at a time. Best, by its docs on performance: many at a time, and a pool of as many connections as help. */
@@ -93,34 +80,4 @@ const peers = {
   },
 };
 
-const box = await peers[peer]();
-const submit = async (count) => {
-  for (let left = count; left > 0; left -= BATCH) await box.many(Math.min(BATCH, left));
-};
-const began = performance.now();
-await submit(jobs);
-const submitMs = performance.now() - began;
-const ended = whenDone(jobs);
-const workedFrom = performance.now();
-const worker = await box.start();
-await ended;
-const workMs = performance.now() - workedFrom;
-// A second time with the worker running, as a flow.
-const flowed = whenDone(jobs);
-const flowFrom = performance.now();
-await submit(jobs);
-await flowed;
-const flowMs = performance.now() - flowFrom;
-const waits = [];
-for (let i = 0; i < latencies; i++) {
-  const one = whenDone(1);
-  const sent = performance.now();
-  await box.one();
-  await one;
-  waits.push(performance.now() - sent);
-  await new Promise((resolve) => setTimeout(resolve, 10));
-}
-const { user, system } = process.cpuUsage();
-console.log(JSON.stringify({ submitMs, workMs, flowMs, waits, cpuMs: (user + system) / 1_000 }));
-await box.stop(worker);
-process.exit(0);
+await measure(await peers[peer]());

@@ -8,10 +8,11 @@ import { atMost } from './bar.ts';
 import { chooseParts } from './choose.ts';
 import { edgeUnderPressure } from './edge.ts';
 import { type Figure, jsonOf, missedIn, tableOf } from './figure.ts';
+import { idleWorkers } from './fleet/fleet.ts';
 import { graphShapes, maps } from './graphs.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
-import { peers } from './peers.ts';
+import { airflow, peers, temporal } from './peers/index.ts';
 import { PROCESS_SLOTS, processes } from './processes.ts';
 import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
@@ -22,6 +23,7 @@ import { bulkRegistration, dueAtOnce, nextTimes, registered, spreadOverAnHour } 
 import { slowDisk } from './slow-disk.ts';
 import { soak } from './soak.ts';
 import { storm } from './storm.ts';
+import { tenantsBesideBacklog, tenantsThroughput } from './tenants/tenants.ts';
 import { chains, noopChildren, noopTasks, wideDag } from './throughput.ts';
 import { webUi } from './ui.ts';
 
@@ -34,6 +36,7 @@ const HELP = `npm run bench -- [options]
   --json FILE     writes the figures there
   --minutes N     how long the soak takes (30)
   --plots DIR     where the soak writes its charts (docs/images)
+  --orchestrators measures Temporal and Airflow too; the first use installs them
   --profile DIR   takes CPU profiles of all processes
 `;
 
@@ -48,6 +51,7 @@ function options() {
         minutes: { type: 'string', default: '30' },
         plots: { type: 'string', default: fileURLToPath(new URL('../../docs/images', import.meta.url)) },
         quick: { type: 'boolean', default: false },
+        orchestrators: { type: 'boolean', default: false },
         record: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -76,19 +80,33 @@ const WORKER = fileURLToPath(new URL('bench-worker.js', import.meta.url));
 const SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' };
 /** One token reads all; by default it may ask 2,000 times a second. */
 const UNLIMITED = { SIGNALBOX_RATE: '0' };
+const TENANTS = { tenants: 200 * Math.max(0.1, scale), backlog: 1_000_000 * scale, flow: 60_000 * scale };
 /** By when a run was created: the time of its commit. */
 const TIMED = { ...SETTINGS, track_commit_timestamp: 'on' };
 
-async function withCluster(
+/** With one worker, which has the handlers of the bench. */
+function withCluster(
   servers: number,
   slots: number,
   run: (cluster: Cluster) => Promise<Figure[]>,
   settings: Record<string, string> = SETTINGS,
   serverEnv: Record<string, string> = {},
 ): Promise<Figure[]> {
+  const withWorker = async (cluster: Cluster) => {
+    await cluster.addWorker(slots, WORKER);
+    return run(cluster);
+  };
+  return withServers(servers, withWorker, settings, serverEnv);
+}
+
+async function withServers(
+  servers: number,
+  run: (cluster: Cluster) => Promise<Figure[]>,
+  settings: Record<string, string> = SETTINGS,
+  serverEnv: Record<string, string> = UNLIMITED,
+): Promise<Figure[]> {
   const cluster = await Cluster.start({ servers, workers: 0, slots: 0, settings, serverEnv });
   try {
-    await cluster.addWorker(slots, WORKER);
     return await run(cluster);
   } catch (error) {
     console.error(cluster.logs());
@@ -123,6 +141,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   edge: () => withCluster(1, 100, edgeUnderPressure),
   history: () => withCluster(1, 100, (cluster) => historyQueries(cluster, 10_000_000 * scale)),
   peers: () => peers(scale),
+  temporal: () => temporal(scale),
+  airflow: () => airflow(scale),
   processes: () => withCluster(1, PROCESS_SLOTS, (cluster) => processes(cluster, 4_000 * scale)),
   'slow-disk': () => withCluster(1, 2_000, (cluster) => slowDisk(cluster, 60_000 * scale, 5)),
   soak: () =>
@@ -140,14 +160,18 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   'schedules-at-once': () => withCluster(1, 100, (cluster) => dueAtOnce(cluster, 100_000 * scale, WORKER), TIMED),
   'schedules-registered': () =>
     withCluster(1, 100, (cluster) => registered(cluster, 10_000_000 * scale, 120_000 * scale), TIMED),
+  tenants: () => withServers(1, (cluster) => tenantsBesideBacklog(cluster, TENANTS, WORKER)),
+  'tenants-throughput': () => withServers(1, (cluster) => tenantsThroughput(cluster, TENANTS, WORKER)),
+  fleet: () => withServers(1, (cluster) => idleWorkers(cluster, 5_000 * scale, 30_000)),
   ui: () => webUi(scale),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],
 };
 
 /** Within two minutes. */
 const QUICK_PARTS = ['throughput', 'children', 'raw', 'latency'];
-/** The soak takes half an hour: only if it is asked for. */
-const USUAL_PARTS = Object.keys(parts).filter((name) => name !== 'soak');
+/** The soak takes half an hour, and the others are large to install: only if they are asked for. */
+const ASKED_FOR = ['soak', ...(values.orchestrators ? [] : ['temporal', 'airflow'])];
+const USUAL_PARTS = Object.keys(parts).filter((name) => !ASKED_FOR.includes(name));
 const figures: Figure[] = [];
 for (const name of chosen()) {
   const runs: Figure[][] = [];

@@ -7,9 +7,9 @@ import { atMost } from '../bar.ts';
 import { cpuSince, readCpu } from '../cpu.ts';
 import { type Figure, quantile } from '../figure.ts';
 import { profiled } from '../profiled.ts';
+import { rssMiB } from '../rss.ts';
 import { decidedWindows, fireDelay } from './fire-delay.ts';
 import { liveRunsWhile } from './live-dag.ts';
-import { rssMiB } from './memory.ts';
 import { deployDags, type NewSchedule, register } from './register.ts';
 
 const DAGS = 100;

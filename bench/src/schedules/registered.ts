@@ -7,8 +7,8 @@ import { type Cluster, pause } from '@signalbox/e2e';
 import { atMost } from '../bar.ts';
 import { cpuSince, readCpu } from '../cpu.ts';
 import { type Figure, quantile } from '../figure.ts';
+import { rssMiB } from '../rss.ts';
 import { fireDelay } from './fire-delay.ts';
-import { rssMiB } from './memory.ts';
 import { deployDags } from './register.ts';
 
 const DAGS = 1_000;

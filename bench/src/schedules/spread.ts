@@ -5,8 +5,8 @@
 import { type Cluster, pause } from '@signalbox/e2e';
 import { atMost } from '../bar.ts';
 import type { Figure } from '../figure.ts';
+import { rssMiB } from '../rss.ts';
 import { fireDelay } from './fire-delay.ts';
-import { rssMiB } from './memory.ts';
 import { deployDags, type NewSchedule, register } from './register.ts';
 
 const DAGS = 100;

@@ -1,0 +1,3 @@
+export { airflow } from './airflow.ts';
+export { peers } from './queues.ts';
+export { temporal } from './temporal.ts';
