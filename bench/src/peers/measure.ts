@@ -8,7 +8,7 @@ import { type Figure, quantile } from '../figure.ts';
 /** Where the scripts and what they need are. */
 export const PEERS = fileURLToPath(new URL('../../peers/', import.meta.url));
 
-/** What a peer needed. The jobs went through it twice: from a backlog, and as a flow. */
+/** What a peer needed. */
 export interface Measured {
   readonly submitMs: number;
   readonly workMs: number;
@@ -36,12 +36,20 @@ export const labelOf = (peer: string, settings: Settings): string =>
 export async function measure(peer: Peer): Promise<Figure[]> {
   const before = serverMs(peer.server);
   const measured = await inItsProcess(peer);
-  return figuresOf(peer.label, peer.jobs, measured, serverMs(peer.server) - before);
+  const spentMs = serverMs(peer.server) - before;
+  // The jobs went through it twice: from a backlog, and as a flow.
+  return figuresOf(peer.label, peer.jobs, measured, { peer: measured.cpuMs / 2, server: spentMs / 2 });
 }
 
-export function figuresOf(label: string, jobs: number, measured: Measured, spentMs: number): Figure[] {
-  const us = (ms: number) => (ms * 1_000) / (2 * jobs);
-  const cpu = { 'peer µs/task': us(measured.cpuMs), 'server µs/task': us(spentMs) };
+/** `cpuMs`: the processor time that all jobs took once. */
+export function figuresOf(
+  label: string,
+  jobs: number,
+  measured: Measured,
+  cpuMs: { readonly peer: number; readonly server: number },
+): Figure[] {
+  const us = (ms: number) => (ms * 1_000) / jobs;
+  const cpu = { 'peer µs/task': us(cpuMs.peer), 'server µs/task': us(cpuMs.server) };
   const all = { 'all µs/task': cpu['peer µs/task'] + cpu['server µs/task'] };
   return [
     {
