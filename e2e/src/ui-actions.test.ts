@@ -13,6 +13,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
   let ui: UiRig;
   let admin: SignedIn;
   const waiting = new Set<() => void>();
+  let talk: ((lines: readonly string[]) => void) | null = null;
 
   beforeAll(async () => {
     ui = await startUiRig();
@@ -26,6 +27,17 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
       fail: () => {
         throw new Error(HOSTILE);
       },
+      // Says what it is told, until it is told nothing.
+      talk: ({ log }: { log: { info(text: string): void; error(text: string): void } }) =>
+        new Promise<void>((resolve) => {
+          talk = (lines) => {
+            for (const line of lines) {
+              if (line.startsWith('Error')) log.error(line);
+              else log.info(line);
+            }
+            if (lines.length === 0) resolve();
+          };
+        }),
       trick: () => {
         throw new Error(TRICKS);
       },
@@ -280,6 +292,40 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     const download = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download' }).click();
     expect((await download).suggestedFilename()).toBe(`${id}.log`);
+  });
+
+  test('a log is followed to its end while it is written, until somebody scrolls up', async () => {
+    const { page, go } = admin;
+    await ui.rig.ask('PUT', '/v1/dags/talking', { name: 'talking', tasks: [{ name: 'only', handler: 'talk' }] });
+    const id = await started('talking');
+    const say = async (lines: readonly string[]) => {
+      await eventually(() => talk !== null);
+      talk?.(lines);
+    };
+    await say(Array.from({ length: 400 }, (_, no) => `line ${no}`));
+    await go(`/runs/${id}/tasks/only`);
+    const log = page.getByRole('log');
+    await log.getByText('line 399').waitFor();
+    expect(await page.locator('.log-line').count()).toBeLessThan(100);
+    await log.getByText('line 399').hover();
+    await expect.poll(() => log.getByText('line 399').getAttribute('title')).toMatch(/UTC: /);
+    await say(['the bad one', 'Error: one'].concat(Array.from({ length: 400 }, (_, no) => `later ${no}`)));
+    await log.getByText('later 399').waitFor();
+    await page.getByRole('button', { name: 'Following' }).waitFor();
+    await log.focus();
+    await page.keyboard.press('Home');
+    await log.getByText('line 0', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Follow', exact: true }).waitFor();
+    await say(['the last one']);
+    await page.getByText('803 lines, live').waitFor();
+    await log.getByText('line 0', { exact: true }).waitFor();
+    expect(await log.getByText('the last one').count()).toBe(0);
+    await page.getByRole('button', { name: 'First error' }).click();
+    await page.locator('.log-line.marked', { hasText: 'Error: one' }).waitFor();
+    await page.getByRole('button', { name: 'Follow', exact: true }).click();
+    await log.getByText('the last one').waitFor();
+    await say([]);
+    await page.getByText('803 lines, complete').waitFor();
   });
 
   test('who may only look can press no action on any page, and each says why', async () => {

@@ -1,3 +1,4 @@
+export { counted } from './counted.ts';
 export * from './errors.ts';
 export * from './exact-json.ts';
 export * from './files-archive.ts';

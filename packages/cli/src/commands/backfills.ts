@@ -1,6 +1,8 @@
 /** `signalbox backfill` and `signalbox backfills …`. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type { BackfillPreview, BackfillView, NewBackfill } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import type { Client } from '@signalbox/sdk';
 import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -39,7 +41,7 @@ export async function backfill(dag: string, flags: BackfillFlags): Promise<void>
   const started = await client.startBackfill(dag, asked);
   if (flags.wait) return follow(client, started, flags);
   if (flags.json) return printJson(started);
-  print(`backfill ${colours.bold(started.id)} of ${started.windows} windows`);
+  print(`backfill ${colours.bold(started.id)} of ${counted(started.windows, 'window')}`);
   print(colours.dim(`follow it with: ${next(`backfills watch ${started.id}`)}`));
 }
 
@@ -81,9 +83,7 @@ function showPreview(preview: BackfillPreview, flags: ClientFlags): void {
     return [at, words[action], newest];
   });
   if (rows.length > 0) print(table(['window', 'action', 'newest run'], rows));
-  print(
-    `${preview.windows} windows, ${preview.toCreate} ${preview.toCreate === 1 ? 'run' : 'runs'} to create. Nothing was created.`,
-  );
+  print(`${counted(preview.windows, 'window')}, ${counted(preview.toCreate, 'run')} to create. Nothing was created.`);
 }
 
 export async function listBackfills(flags: ListBackfillsFlags): Promise<void> {
@@ -120,7 +120,9 @@ function show(one: BackfillView): void {
   print(`${dag}, schedule ${schedule}: ${which} windows from ${one.from} to ${one.to}, ${order}`);
   if (until !== null) print(`runs go up to ${until}`);
   print(lineOf(one));
-  print(`at most ${one.maxActive} runs at a time, ${Math.round(one.share * 1_000) / 10} % while other work waits`);
+  print(
+    `at most ${counted(one.maxActive, 'run')} at a time, ${Math.round(one.share * 1_000) / 10} % while other work waits`,
+  );
   if (runs.failed > 0)
     print(colours.dim(`see what failed: ${next(`runs list --backfill ${one.id} --outcome failed`)}`));
 }
@@ -168,7 +170,7 @@ async function follow(client: Client, started: BackfillView, flags: ClientFlags)
 function lineOf(one: BackfillView): string {
   const { windows, decided, runs } = one;
   const finished = decided - runs.active;
-  const counts = [`${finished}/${windows} windows`, `${runs.active} running`, `${runs.succeeded} succeeded`];
+  const counts = [`${finished}/${counted(windows, 'window')}`, `${runs.active} running`, `${runs.succeeded} succeeded`];
   if (runs.failed > 0) counts.push(colours.red(`${runs.failed} failed`));
   if (one.skipped > 0) counts.push(`${one.skipped} skipped`);
   const leftMs = one.estimatedEndAt === null ? null : Math.max(0, Date.parse(one.estimatedEndAt) - Date.now());

@@ -1,4 +1,5 @@
 /** `signalbox dead-letters`. */
+import { counted } from '@signalbox/protocol';
 import type { Client } from '@signalbox/sdk';
 import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -68,7 +69,9 @@ export async function showDeadLetter(id: string, flags: ClientFlags): Promise<vo
   const letter = await (await connect(flags)).getDeadLetter(id);
   if (flags.json) return printJson(letter);
   print(`task ${plain(letter.task)} of ${plain(letter.dag)} v${letter.version}, run ${letter.run}`);
-  print(`${coloured(letter.state)}: failed at ${letter.at} after ${letter.attempt} attempts: ${letter.reason}`);
+  print(
+    `${coloured(letter.state)}: failed at ${letter.at} after ${counted(letter.attempt, 'attempt')}: ${letter.reason}`,
+  );
   print(`${letter.outcome}${letter.code === null ? '' : ` ${plain(letter.code)}`}, fingerprint ${letter.fingerprint}`);
   // The dead letter keeps the line that tells; the last attempt has all of the error.
   const whole = letter.attempts.at(-1)?.error ?? letter.error;

@@ -1,5 +1,7 @@
 /** `signalbox jobs`. */
+
 import type { JobView, NewJob } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import { type ClientFlags, connect, type PageFlags } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { coloured, colours, plain, print, printJson, short, spanBetween, table } from '../output.ts';
@@ -127,7 +129,7 @@ function show(job: JobView, { json }: ClientFlags): void {
   print(`job ${colours.bold(job.id)} is ${coloured(job.state)}`);
   print(plain(job.what));
   if (job.name !== null) print(`name: ${plain(job.name)}`);
-  if (job.fires !== null) print(`fires: ${plain(job.fires)}, ${job.fired ?? 0} runs so far`);
+  if (job.fires !== null) print(`fires: ${plain(job.fires)}, ${counted(job.fired ?? 0, 'run')} so far`);
   if (job.nextAt !== null) print(`next: ${job.nextAt}`);
   if (job.tags.length > 0) print(`tags: ${plain(job.tags.join(', '))}`);
   if (job.owner !== null) print(`owner: ${plain(job.owner)}`);

@@ -1,5 +1,7 @@
 /** `signalbox limits`. */
+
 import type { LimitView } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { print, printJson, short, table } from '../output.ts';
@@ -52,6 +54,8 @@ export async function removeLimit(name: string, flags: ClientFlags): Promise<voi
 }
 
 function printLimit({ name, slots, pending, warnings }: LimitView): void {
-  print(`limit ${short(name)}: ${slots} slots${pending ? ' (pending: it holds when slots are back)' : ''}`);
+  print(
+    `limit ${short(name)}: ${counted(Number(slots), 'slot')}${pending ? ' (pending: it holds when slots are back)' : ''}`,
+  );
   for (const warning of warnings) print(`warning: ${warning}`);
 }

@@ -1,4 +1,5 @@
 /** `signalbox nodes`. */
+import { counted } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
 import { coloured, colours, print, printJson, short, table } from '../output.ts';
 
@@ -19,5 +20,9 @@ export async function listNodes(flags: ClientFlags): Promise<void> {
   if (versions.size > 1)
     print(colours.yellow(`servers run different versions: ${[...versions].map((one) => short(one)).join(', ')}`));
   if (page.unowned > 0)
-    print(colours.yellow(`${page.unowned} shards have no owner right now; a server takes them within seconds`));
+    print(
+      colours.yellow(
+        `${counted(page.unowned, 'shard has', 'shards have')} no owner right now; a server takes ${page.unowned === 1 ? 'it' : 'them'} within seconds`,
+      ),
+    );
 }

@@ -1,5 +1,7 @@
 /** `signalbox queues list`. */
+
 import type { QueueView } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
 import { colours, print, printJson, short, spanText, table } from '../output.ts';
 import { next } from '../program-name.ts';
@@ -23,7 +25,7 @@ function row(queue: QueueView): string[] {
     oldestMs === null ? '-' : spanText(oldestMs),
     `${startsPerMinute}/min`,
     drainMs === null ? 'unknown' : drainMs === 0 ? '-' : spanText(drainMs),
-    workers === 0 ? colours.yellow('none') : `${workers} with ${slots} slots`,
+    workers === 0 ? colours.yellow('none') : `${workers} with ${counted(slots, 'slot')}`,
     wantedWorkers === null ? '-' : String(wantedWorkers),
   ];
 }

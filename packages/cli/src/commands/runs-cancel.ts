@@ -1,5 +1,7 @@
 /** `signalbox runs cancel`. */
+
 import type { CancelRuns } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import { connect } from '../connection.ts';
 import { coloured, plain, print, printJson } from '../output.ts';
 import { resolveRun } from '../run-id.ts';
@@ -42,9 +44,10 @@ async function cancelMany(flags: CancelFlags): Promise<void> {
   if (flags.dryRun || found.length === 0) {
     if (flags.json) return printJson({ dryRun: true, items: found });
     for (const one of found) print(`run ${one.run} of ${plain(one.dag)} (${one.state})`);
-    return print(`${found.length} runs would be cancelled`);
+    return print(`${counted(found.length, 'run')} would be cancelled`);
   }
-  if (!flags.yes && !(await isSure(`Cancel ${found.length} runs? [y/N] `))) return print('nothing was changed');
+  if (!flags.yes && !(await isSure(`Cancel ${counted(found.length, 'run')}? [y/N] `)))
+    return print('nothing was changed');
   const done = await allPages(stop, limit);
   if (flags.json) return printJson({ dryRun: false, items: done });
   for (const { run, refused } of done) if (refused !== null) print(`run ${run}: ${refused}`);

@@ -1,5 +1,7 @@
 /** `signalbox runs clear` and `signalbox tasks clear`. */
+
 import type { Clear, TaskState } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import { connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { print, printJson } from '../output.ts';
@@ -31,7 +33,7 @@ export async function clear(given: string, tasks: readonly string[], flags: Clea
 export async function clearDag(dag: string, flags: ClearDagFlags): Promise<void> {
   const client = await connect(flags);
   const { outcome, since, limit = 100 } = flags;
-  const asked = `Clear ${flags.state?.join(', ') ?? 'failed'} tasks of up to ${limit} runs of ${dag}? [y/N] `;
+  const asked = `Clear ${flags.state?.join(', ') ?? 'failed'} tasks of up to ${counted(limit, 'run')} of ${dag}? [y/N] `;
   if (!flags.dryRun && !flags.yes && !(await isSure(asked))) return print('nothing was changed');
   const chosen = {
     ...selectionOf([], { state: ['failed'], ...flags }),
@@ -49,13 +51,13 @@ export async function clearDag(dag: string, flags: ClearDagFlags): Promise<void>
     items.push(...page.items);
     cursor = page.cursor;
     if (!flags.json)
-      for (const { run, count, refused } of page.items) print(`run ${run}: ${refused ?? `${count} tasks`}`);
+      for (const { run, count, refused } of page.items) print(`run ${run}: ${refused ?? counted(count, 'task')}`);
   }
   if (flags.json) return printJson({ items });
   print(
     flags.dryRun
       ? 'nothing was changed'
-      : `${items.filter(({ count }) => count > 0).length} of ${items.length} runs continue`,
+      : `${items.filter(({ count }) => count > 0).length} of ${counted(items.length, 'run continues', 'runs continue')}`,
   );
 }
 

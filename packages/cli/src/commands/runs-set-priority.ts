@@ -1,5 +1,7 @@
 /** `signalbox runs set-priority`. */
+
 import type { Priority, SetPriorities } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import { connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { plain, print, printJson } from '../output.ts';
@@ -37,9 +39,10 @@ async function setMany(to: Priority, flags: PriorityFlags): Promise<void> {
   if (flags.dryRun || found.length === 0) {
     if (flags.json) return printJson({ dryRun: true, items: found });
     for (const one of found) print(`run ${one.run} of ${plain(one.dag)} (${one.before})`);
-    return print(`${found.length} runs would be ${to}`);
+    return print(`${counted(found.length, 'run')} would be ${to}`);
   }
-  if (!flags.yes && !(await isSure(`Make ${found.length} runs ${to}? [y/N] `))) return print('nothing was changed');
+  if (!flags.yes && !(await isSure(`Make ${counted(found.length, 'run')} ${to}? [y/N] `)))
+    return print('nothing was changed');
   const done = await allPages(change, flags.limit);
   if (flags.json) return printJson({ dryRun: false, items: done });
   for (const { run, refused } of done) if (refused !== null) print(`run ${run}: ${refused}`);

@@ -1,4 +1,5 @@
 /** `signalbox tokens list`. */
+import { counted } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
 import { coloured, print, printJson, short, table } from '../output.ts';
 
@@ -17,7 +18,7 @@ export async function listTokens(flags: ClientFlags): Promise<void> {
         : `valid until ${expiresAt}`,
     [
       queues === null ? '' : `queues ${queues.join(',')}`,
-      slots === null ? '' : `${slots} slots`,
+      slots === null ? '' : counted(slots, 'slot'),
       serves === null ? '' : `serves ${serves.join(',')}`,
     ]
       .filter(Boolean)

@@ -1,5 +1,7 @@
 /** What a manual action has done or would do, as text. */
+
 import type { Touched } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import type { ClientFlags } from '../connection.ts';
 import { coloured, plain, print, printJson } from '../output.ts';
 import { next } from '../program-name.ts';
@@ -27,7 +29,7 @@ export async function touch(flags: TouchFlags, hand: (dryRun: boolean) => Promis
     const stopped = planned.tasks.filter(({ stopped }) => stopped !== null).length;
     if (planned.count >= MANY || stopped > 0) {
       const also = stopped > 0 ? ` and stop ${stopped} running` : '';
-      if (!(await isSure(`Change ${planned.count} tasks of run ${planned.run}${also}? [y/N] `))) {
+      if (!(await isSure(`Change ${counted(planned.count, 'task')} of run ${planned.run}${also}? [y/N] `))) {
         print('nothing was changed');
         return null;
       }

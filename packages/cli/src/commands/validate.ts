@@ -1,4 +1,5 @@
 /** `signalbox validate`. */
+import { counted } from '@signalbox/protocol';
 import { EXIT } from '../exit-codes.ts';
 import { colours, plain, print, printJson, warning } from '../output.ts';
 import { compilePaths, printProblems } from './compile.ts';
@@ -23,7 +24,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags): 
   for (const { name, file, definition } of dags) {
     const count = definition.tasks.length;
     print(
-      `${colours.green('ok')} ${colours.bold(plain(name))} (${count === 1 ? '1 task' : `${count} tasks`}) ${colours.dim(plain(file))}`,
+      `${colours.green('ok')} ${colours.bold(plain(name))} (${counted(count, 'task')}) ${colours.dim(plain(file))}`,
     );
     for (const text of scheduleWarnings(definition)) print(warning(`${name}: ${text}`));
   }

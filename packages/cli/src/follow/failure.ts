@@ -1,4 +1,5 @@
 /** Printed after a run that did not succeed: which task, why, its last log lines, and what to type next. */
+import { counted } from '@signalbox/protocol';
 import type { Client, LogLine, RunView, TaskView } from '@signalbox/sdk';
 import { show } from '../commands/logs.ts';
 import { failedInstances } from '../instances.ts';
@@ -26,7 +27,7 @@ export async function explainFailure(client: Client, run: RunView): Promise<void
     if (child === null) await showLog(client, run, task);
     else await explainChild(client, child);
   }
-  if (failed.length > TASKS_SHOWN) print(`\n… and ${failed.length - TASKS_SHOWN} more tasks failed`);
+  if (failed.length > TASKS_SHOWN) print(`\n… and ${counted(failed.length - TASKS_SHOWN, 'more task')} failed`);
   print('');
   for (const [command, does] of nextSteps(run, failed)) print(`${colours.dim(does)}  ${colours.cyan(next(command))}`);
 }

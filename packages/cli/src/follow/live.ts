@@ -1,4 +1,5 @@
 /** A run on a terminal: a block of lines that is redrawn, no higher than the screen, however many tasks there are. */
+import { counted } from '@signalbox/protocol';
 import { TASK_STATES_BY_RANK, taskStateLook } from '@signalbox/protocol/words';
 import type { RunView, TaskView } from '@signalbox/sdk';
 import { countsText } from '../instances.ts';
@@ -65,7 +66,7 @@ export function linesOf(
   const shown = isWhole ? run.tasks : mostTelling(run.tasks, room - 1);
   const width = shown.reduce((most, { name }) => Math.max(most, Math.min(40, name.length)), 0);
   const lines = [headOf(run, now), ...shown.map((task) => lineOf(task, width, now))];
-  if (!isWhole) lines.push(colours.dim(`… and ${run.tasks.length - shown.length} more tasks`));
+  if (!isWhole) lines.push(colours.dim(`… and ${counted(run.tasks.length - shown.length, 'more task')}`));
   return lines.map((line) => fit(line, columns));
 }
 

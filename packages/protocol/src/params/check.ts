@@ -4,6 +4,7 @@
  * Two things keep the time within bounds. What a `$ref` found for a value is remembered, so schemas that refer to each other many
  * times cost at most one look for each schema and value, not two to the power of their depth. And everything is charged to a budget.
  */
+import { counted } from '../counted.ts';
 import type { Problem } from '../errors.ts';
 import { MAX_PROBLEMS } from '../limits.ts';
 import { CheckBudget } from './check-budget.ts';
@@ -193,8 +194,8 @@ class Check {
     if (minLength !== undefined || maxLength !== undefined) {
       this.#charge(value.length / CHARS_PER_LOOK, path);
       const length = charsOf(value);
-      this.#bound(minLength, path, (least) => length < least && `must have at least ${least} characters`);
-      this.#bound(maxLength, path, (most) => length > most && `must have at most ${most} characters`);
+      this.#bound(minLength, path, (least) => length < least && `must have at least ${counted(least, 'character')}`);
+      this.#bound(maxLength, path, (most) => length > most && `must have at most ${counted(most, 'character')}`);
     }
     if (typeof pattern === 'string' && !this.#isDone) {
       this.#charge(value.length / COMPARED_CHARS_PER_LOOK, path);
@@ -221,8 +222,16 @@ class Check {
 
   #lookList(schema: Keywords, value: readonly unknown[], path: string): void {
     const { uniqueItems, contains, items } = schema;
-    this.#bound(schema['minItems'], path, (least) => value.length < least && `must have at least ${least} items`);
-    this.#bound(schema['maxItems'], path, (most) => value.length > most && `must have at most ${most} items`);
+    this.#bound(
+      schema['minItems'],
+      path,
+      (least) => value.length < least && `must have at least ${counted(least, 'item')}`,
+    );
+    this.#bound(
+      schema['maxItems'],
+      path,
+      (most) => value.length > most && `must have at most ${counted(most, 'item')}`,
+    );
     const first = (schema['prefixItems'] ?? []) as readonly ParamsSchema[];
     const looked = items === undefined ? Math.min(first.length, value.length) : value.length;
     for (let no = 0; no < looked && !this.#isDone; no++) {

@@ -2,7 +2,7 @@
  * Why one task does not run, as a chain: what holds its run, the tasks that it waits for and what holds those, limits, its place in
  * the queue, workers. Of a task that is ready the owner of its shard is asked, which looks at what the matcher looks at.
  */
-import { SignalboxError, type TaskView, type TaskWhy, taskIdSchema } from '@signalbox/protocol';
+import { counted, SignalboxError, type TaskView, type TaskWhy, taskIdSchema } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { fromIso, toIso } from '../iso-instants.ts';
 import { callerOf } from './guards.ts';
@@ -144,6 +144,6 @@ async function predict(
   const rate = perMinute < 10 ? perMinute.toFixed(1) : Math.round(perMinute);
   return {
     at: toIso(Math.round(at)),
-    basis: `${wait.ahead === 1 ? '1 task goes' : `${wait.ahead} tasks go`} first, and queue "${queue}" starts ${rate} tasks a minute.`,
+    basis: `${counted(wait.ahead, 'task goes', 'tasks go')} first, and queue "${queue}" starts ${rate === 1 ? '1 task' : `${rate} tasks`} a minute.`,
   };
 }

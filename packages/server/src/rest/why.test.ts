@@ -24,7 +24,12 @@ const run = (more: Partial<RunFacts> = {}): RunFacts => ({
   setAsideReason: null,
   maxActiveRuns: null,
   maxActiveTasks: null,
-  queues: queueFacts([worker(['default', 'full'], 1, 0), worker(['full'], 2, 3), worker(['leaving'], 4, 0, true)]),
+  queues: queueFacts([
+    worker(['default', 'full'], 1, 0),
+    worker(['full'], 2, 3),
+    worker(['leaving'], 4, 0, true),
+    worker(['one'], 1, 1),
+  ]),
   now: NOW,
   ...more,
 });
@@ -56,6 +61,14 @@ test.each<[string, TaskView, TaskFacts, RunFacts, string | null, string]>([
   ],
   ['has only a worker that is leaving', task('ready'), of({ queue: 'leaving' }), run(), 'no_worker', 'leaving'],
   ['waits for a slot', task('ready'), of({ queue: 'full' }), run(), 'workers_busy', 'All 3 slots'],
+  [
+    'waits for the only slot',
+    task('ready'),
+    of({ queue: 'one' }),
+    run(),
+    'workers_busy',
+    'The only slot for queue "one" is in use.',
+  ],
   [
     'waits for attempts of other runs',
     task('ready'),

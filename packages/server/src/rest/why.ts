@@ -2,8 +2,10 @@
  * Why a task does not run, for people and programs. It uses only what a reader has at hand: the view of the run and the
  * connected workers. The checks have the order in which a task would be held: first the run, then the task, then its queue.
  */
+
 import { span } from '@signalbox/engine';
 import type { RunSummary, TaskView, Why, WhyCode } from '@signalbox/protocol';
+import { counted } from '@signalbox/protocol';
 import { fromIso, toIso } from '../iso-instants.ts';
 
 /** What workers there are for each queue; null when nobody could be asked, so that nothing is claimed about them. */
@@ -108,9 +110,9 @@ export function reasonsOf(task: TaskView, of: TaskFacts, run: RunFacts): readonl
 }
 
 const GIVEN_UP: Readonly<Record<NonNullable<TaskView['deadLetter']>, (task: TaskView) => string>> = {
-  retries: ({ attempt }) => `Gave up after ${attempt} ${attempt === 1 ? 'attempt' : 'attempts'}: no retries are left.`,
+  retries: ({ attempt }) => `Gave up after ${counted(attempt, 'attempt')}: no retries are left.`,
   permanent: () => 'Gave up: the error is permanent, so it was not retried.',
-  poison: ({ attempt }) => `Gave up as poison: ${attempt} attempts failed at once with the same error.`,
+  poison: ({ attempt }) => `Gave up as poison: ${counted(attempt, 'attempt')} failed at once with the same error.`,
   lost: () => 'Gave up: too many attempts were lost with their workers.',
   timeout: () => 'Gave up: its timeout passed.',
 };
@@ -195,17 +197,23 @@ function whyFull(limit: LimitFact): Why | null {
   if (kind === 'pool' && takes > slots)
     return because(
       'pool_too_small',
-      `${whose(limit)} has ${slots} slots, and the task takes ${takes}: it never starts.`,
+      `${whose(limit)} has ${counted(slots, 'slot')}, and the task takes ${takes}: it never starts.`,
     );
   if (used + takes <= slots) return null;
   const held = heldBy === null ? '' : `, one by ${heldBy}`;
   if (kind === 'pool') {
     const needs = takes === 1 ? '' : `; the task takes ${takes}`;
-    return because('pool_full', `${whose(limit)} has ${slots} slots, and ${used} are in use${held}${needs}.`);
+    return because(
+      'pool_full',
+      `${whose(limit)} has ${counted(slots, 'slot')}, and ${used} ${used === 1 ? 'is' : 'are'} in use${held}${needs}.`,
+    );
   }
   if (kind === 'task')
-    return because('task_limit', `At most ${slots} attempts of ${name} run at once (maxActive)${held}.`);
-  return because('cap_full', `${whose(limit)} runs at most ${slots} tasks at once${held}.`);
+    return because(
+      'task_limit',
+      `At most ${counted(slots, 'attempt')} of ${name} ${slots === 1 ? 'runs' : 'run'} at once (maxActive)${held}.`,
+    );
+  return because('cap_full', `${whose(limit)} runs at most ${counted(slots, 'task')} at once${held}.`);
 }
 
 function whose({ kind, name }: LimitFact): string {
@@ -247,7 +255,12 @@ function whyNotClaimed(task: TaskView, of: TaskFacts, run: RunFacts): readonly W
     found.push(because('breaker', 'Held by the breaker of the dag until a probe succeeds.'));
   if (wait !== undefined && run.maxActiveTasks !== null && isSeen('limit')) found.push(whyDagFull(run.maxActiveTasks));
   if (run.ofRun !== undefined && (wait === undefined ? run.ofRun.running >= run.ofRun.most : isSeen('run_limit')))
-    found.push(because('run_limit', `At most ${run.ofRun.most} tasks of a run run at once (maxActiveTasksPerRun).`));
+    found.push(
+      because(
+        'run_limit',
+        `At most ${counted(run.ofRun.most, 'task')} of a run ${run.ofRun.most === 1 ? 'runs' : 'run'} at once (maxActiveTasksPerRun).`,
+      ),
+    );
   for (const one of wait?.blockers ?? []) if (one.code === 'rate') found.push(whyRate(one, run));
   found.push(...whyLimited(limits, wait));
   if (found.length === 0) return whyNoWorker(of, run);
@@ -266,22 +279,26 @@ function whyRate({ subject, until }: WaitFact['blockers'][number], { rates = [] 
 }
 
 const whyDagFull = (most: number): Why =>
-  because('limit', `The dag runs at most ${most} tasks at once (maxActiveTasks).`);
+  because('limit', `The dag runs at most ${counted(most, 'task')} at once (maxActiveTasks).`);
 
 const whyUnserved = (queue: string): Why => because('no_worker', `No worker serves queue "${queue}".`);
+
+const whyBusy = (queue: string, slots: number): Why => {
+  const all = slots === 1 ? `The only slot for queue "${queue}" is` : `All ${slots} slots for queue "${queue}" are`;
+  return because('workers_busy', `${all} in use.`);
+};
 
 /** Nothing but workers is missing, or its turn has not come. */
 function whyNoWorker({ queue, wait }: TaskFacts, run: RunFacts): readonly Why[] {
   const found: Why[] = [];
   const ahead = wait?.ahead ?? 0;
   const isOne = ahead === 1;
-  const before = `${ahead} ${isOne ? 'task' : 'tasks'} of queue "${queue}" ${isOne ? 'goes' : 'go'} first`;
+  const before = `${counted(ahead, 'task')} of queue "${queue}" ${isOne ? 'goes' : 'go'} first`;
   if (ahead > 0) found.push(because('position', `Position ${ahead + 1}: ${before}.`));
   if (run.queues === null) return found;
   const workers = run.queues.slotsOf(queue);
   if (workers === null) return [...found, whyUnserved(queue)];
-  if (workers.running >= workers.slots)
-    return [...found, because('workers_busy', `All ${workers.slots} slots for queue "${queue}" are in use.`)];
+  if (workers.running >= workers.slots) return [...found, whyBusy(queue, workers.slots)];
   if (wait === undefined && run.maxActiveTasks !== null) return [whyDagFull(run.maxActiveTasks)];
   return found;
 }

@@ -1,5 +1,5 @@
 /** A part of what is shown that is in the address, so that a link shows the same. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useMatch, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 
 type SearchState = Readonly<Record<string, string | undefined>>;
@@ -8,15 +8,22 @@ type SearchState = Readonly<Record<string, string | undefined>>;
 export function useSearchState(): [SearchState, (change: SearchState, push?: boolean) => void] {
   const search = useSearch({ strict: false }) as SearchState;
   const navigate = useNavigate();
+  const router = useRouter();
+  const page = useMatch({ strict: false, select: ({ pathname }) => pathname });
   const change = useCallback(
-    (next: SearchState, push = false) =>
+    (next: SearchState, push = false) => {
+      // Somebody is on the way to another page, which this one would write its own state into.
+      if (page !== undefined && pathOf(router.latestLocation.pathname) !== pathOf(page)) return;
       void navigate({
         to: '.',
         search: ((known: SearchState) => ({ ...known, ...next })) as never,
         replace: !push,
         resetScroll: false,
-      }),
-    [navigate],
+      });
+    },
+    [navigate, router, page],
   );
   return [search, change];
 }
+
+const pathOf = (pathname: string): string => decodeURI(pathname).replace(/\/$/, '');

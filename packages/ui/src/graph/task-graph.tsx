@@ -45,11 +45,8 @@ export function TaskGraph({ tasks, edges, groups, groupOf, label, hint, onOpenTa
     [tasks, folded],
   );
   const lit = useMemo(() => {
-    const wanted = q.toLowerCase();
-    if (wanted === '' && focus !== 'failed') return null;
-    const nos = tasks.flatMap(({ name, state }, no) =>
-      name.toLowerCase().includes(wanted) && (focus !== 'failed' || isBad(state)) ? [no] : [],
-    );
+    if (q === '' && focus !== 'failed') return null;
+    const nos = found(tasks, q, focus === 'failed');
     const shown = focus === 'failed' ? withNeighbours(nos, edges) : new Set(nos);
     return new Set([...shown].map((no) => folded.nodeOf[no] ?? 0));
   }, [tasks, edges, q, focus, folded]);
@@ -77,8 +74,9 @@ export function TaskGraph({ tasks, edges, groups, groupOf, label, hint, onOpenTa
           value={q}
           onChange={(event) => change({ q: event.target.value })}
           onKeyDown={(event) => {
-            const [first] = lit ?? [];
-            if (event.key === 'Enter' && first !== undefined) change({ node: nameAt(first) });
+            // What is in the field now: the page may be a moment behind.
+            const [first] = found(tasks, event.currentTarget.value, focus === 'failed');
+            if (event.key === 'Enter' && first !== undefined) change({ node: tasks[first]?.name });
           }}
         />
         {lit === null ? hint : <span className="faint small">{count(lit.size)} shown</span>}
@@ -124,6 +122,14 @@ export function TaskGraph({ tasks, edges, groups, groupOf, label, hint, onOpenTa
     </section>
   );
 }
+
+/** The places of tasks whose name has the words in it. */
+const found = (tasks: readonly GraphTask[], words: string, isFailedOnly: boolean): number[] => {
+  const wanted = words.toLowerCase();
+  return tasks.flatMap(({ name, state }, no) =>
+    name.toLowerCase().includes(wanted) && (!isFailedOnly || isBad(state)) ? [no] : [],
+  );
+};
 
 const isBad = (state: string | null): boolean => state === 'failed' || state === 'upstream_failed';
 

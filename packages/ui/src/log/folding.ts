@@ -32,6 +32,10 @@ export class Folding implements Walk {
 
   goOn(lines: Lines, most?: number): boolean {
     this.#next = walk(lines, this.#next, most, (line, at) => this.#add(line, at));
+    return this.isDone(lines);
+  }
+
+  isDone(lines: Lines): boolean {
     return this.#next >= lines.length;
   }
 

@@ -1,8 +1,50 @@
 /** One line of a log: its colours, and what somebody looks for marked in it. */
-import type { ReactNode } from 'react';
-import { allZones } from '../parts/format.ts';
+import { memo, type ReactNode } from 'react';
+import { count } from '../parts/format.ts';
 import { type Piece, readAnsi } from './ansi.ts';
-import { type Line, wordsOf } from './lines.ts';
+import { type Line, type Lines, wordsOf } from './lines.ts';
+
+interface LogRowProps extends Omit<LineViewProps, 'line' | 'onMark'> {
+  /** One and the same list: a line never changes. */
+  readonly lines: Lines;
+  readonly index: number;
+  /** Its place among the lines that are shown. */
+  readonly row: number;
+  readonly start: number;
+  readonly isMarked: boolean;
+  /** How many lines are folded behind it. */
+  readonly hidden: number | undefined;
+  readonly isOpen: boolean;
+  readonly measure: ((row: Element | null) => void) | undefined;
+  readonly onMark: (index: number) => void;
+  readonly onToggle: (index: number) => void;
+}
+
+/** Drawn again only when something of it has changed, not with each line that the log gets. */
+export const LogRow = memo(function LogRow(props: LogRowProps) {
+  const { lines, index, row, start, isMarked, hidden, isOpen, measure, onMark, onToggle } = props;
+  return (
+    <div
+      ref={measure}
+      data-index={row}
+      className={isMarked ? 'log-line marked' : 'log-line'}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      <LineView
+        line={lines.at(index) as Line}
+        wanted={props.wanted}
+        withTask={props.withTask}
+        withTime={props.withTime}
+        onMark={() => onMark(index)}
+      />
+      {hidden !== undefined && (
+        <button type="button" className="log-fold" aria-expanded={isOpen} onClick={() => onToggle(index)}>
+          {isOpen ? 'hide' : `${count(hidden)} more`}
+        </button>
+      )}
+    </div>
+  );
+});
 
 interface LineViewProps {
   readonly line: Line;
@@ -14,7 +56,7 @@ interface LineViewProps {
   readonly onMark: () => void;
 }
 
-export function LineView({ line, wanted, withTask, withTime, onMark }: LineViewProps) {
+function LineView({ line, wanted, withTask, withTime, onMark }: LineViewProps) {
   const { level, text } = wordsOf(line);
   return (
     <>
@@ -32,7 +74,7 @@ export function LineView({ line, wanted, withTask, withTime, onMark }: LineViewP
         </span>
       )}
       {level !== null && <span className={`log-level ${level}`}>{level}</span>}
-      <span className={`log-text ${line.stream}`} title={allZones(line.at)}>
+      <span className={`log-text ${line.stream}`}>
         {readAnsi(text).map((piece, at) => (
           // Pieces of a line never move.
           <PieceView key={`${at} ${piece.text.length}`} piece={piece} wanted={wanted} />

@@ -25,3 +25,18 @@ test('a search goes on at the other end', () => {
   expect([findFrom(lines, 2, 1, looksBad), findFrom(lines, 0, -1, looksBad)]).toEqual([1, 1]);
   expect(findFrom(lines, 0, 1, ({ text }) => text === 'none')).toBeNull();
 });
+
+test.each([
+  ['Error: no', 'stdout', true],
+  ['Error: no', 'system', false],
+  ['fine', 'stderr', false],
+  ['{"level":"error","message":"no"}', 'log', true],
+  ['{"level":"info","message":"no error"}', 'log', false],
+  ['{"level":"info","message":"fine"}', 'log', false],
+] as const)('the first line that looks bad is told with the lines: %s in %s', (text, stream, isBad) => {
+  const lines = new LineList();
+  lines.push(batchOf([sent(0, 'one'), sent(1, 'two')]));
+  lines.push(batchOf([sent(2, 'three'), sent(3, text, { stream }), sent(4, 'Error: later')]));
+  lines.push(batchOf([sent(5, 'Error: last')]));
+  expect(lines.firstBad).toBe(isBad ? 3 : 4);
+});

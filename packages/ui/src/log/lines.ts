@@ -29,6 +29,8 @@ export interface LineBatch {
   readonly tasks: Uint32Array;
   /** Of the tasks in this batch. */
   readonly names: readonly string[];
+  /** The place of the first line that looks bad; null where none does. */
+  readonly firstBad: number | null;
 }
 
 export function batchOf(lines: readonly SentLine[]): LineBatch {
@@ -53,7 +55,13 @@ export function batchOf(lines: readonly SentLine[]): LineBatch {
     places.set(task, place);
     batch.tasks[i] = place;
   });
-  return { ...batch, text: lines.map(({ text }) => text).join(''), names: [...places.keys()] };
+  const firstBad = lines.findIndex(looksBad);
+  return {
+    ...batch,
+    text: lines.map(({ text }) => text).join(''),
+    names: [...places.keys()],
+    firstBad: firstBad < 0 ? null : firstBad,
+  };
 }
 
 /** What reads lines needs of a list of them. */
@@ -67,8 +75,11 @@ export class LineList implements Lines {
   /** The index of the first line of each batch. */
   readonly #firsts: number[] = [];
   length = 0;
+  /** The first line that looks bad. */
+  firstBad: number | null = null;
 
   push(batch: LineBatch): void {
+    if (this.firstBad === null && batch.firstBad !== null) this.firstBad = this.length + batch.firstBad;
     this.#batches.push(batch);
     this.#firsts.push(this.length);
     this.length += batch.ends.length;
@@ -102,7 +113,10 @@ export function lastNotAfter(numbers: readonly number[], value: number): number 
 }
 
 /** What user code said through its context is JSON; people want its words. */
-export function wordsOf({ stream, text }: Line): { readonly level: string | null; readonly text: string } {
+export function wordsOf({ stream, text }: Pick<Line, 'stream' | 'text'>): {
+  readonly level: string | null;
+  readonly text: string;
+} {
   if (stream !== 'log') return { level: null, text };
   try {
     const { level, message, fields } = JSON.parse(text) as { level?: unknown; message?: unknown; fields?: object };
@@ -113,10 +127,13 @@ export function wordsOf({ stream, text }: Line): { readonly level: string | null
   }
 }
 
+const BAD_LEVELS = /error|fatal/;
 const ERROR_WORDS = /\b(error|exception|fatal|panic|traceback|failed)\b/i;
 
 /** Whether somebody who looks for the cause would stop here. */
-export function looksBad(line: Line): boolean {
+export function looksBad(line: Pick<Line, 'stream' | 'text'>): boolean {
+  // Most lines are not: those are not parsed.
+  if (line.stream === 'log' && !BAD_LEVELS.test(line.text)) return false;
   const { level, text } = wordsOf(line);
   if (level !== null) return level === 'error' || level === 'fatal';
   return line.stream === 'stderr' ? ERROR_WORDS.test(text) : ERROR_WORDS.test(text) && line.stream === 'stdout';

@@ -10,9 +10,10 @@ test('a log is looked through once, some lines at a time, also while it grows', 
   });
   const line = (text: string): Line => ({ no: 0, at: 0, stream: 'stdout', text });
   const lines = ['a', 'b', 'bad', 'c'].map(line);
-  expect([scan.goOn(lines, 3), scan.count, scan.first]).toEqual([false, 1, 2]);
-  expect([scan.goOn(lines, 3), scan.count, scan.first]).toEqual([true, 1, 2]);
+  expect([scan.goOn(lines, 3), scan.count, scan.isDone(lines)]).toEqual([false, 1, false]);
+  expect([scan.goOn(lines, 3), scan.count, scan.isDone(lines)]).toEqual([true, 1, true]);
   lines.push(line('bad'));
-  expect([scan.goOn(lines, 3), scan.count, scan.first]).toEqual([true, 2, 2]);
+  expect(scan.isDone(lines)).toBe(false);
+  expect([scan.goOn(lines, 3), scan.count, scan.isDone(lines)]).toEqual([true, 2, true]);
   expect(looked).toEqual(lines.map(({ text }) => text));
 });

@@ -8,6 +8,7 @@ import type { Line, Lines } from './lines.ts';
 export interface Walk {
   /** Goes on for at most so many lines, and for less than a frame. True when all that are there were looked at. */
   goOn(lines: Lines, most?: number): boolean;
+  isDone(lines: Lines): boolean;
 }
 
 const LINES_AT_ONCE = 20_000;
@@ -36,18 +37,20 @@ export class Scan implements Walk {
   readonly #matches: (line: Line) => boolean;
   #next = 0;
   count = 0;
-  first: number | null = null;
 
   constructor(matches: (line: Line) => boolean) {
     this.#matches = matches;
   }
 
   goOn(lines: Lines, most?: number): boolean {
-    this.#next = walk(lines, this.#next, most, (line, index) => {
+    this.#next = walk(lines, this.#next, most, (line) => {
       if (!this.#matches(line)) return;
       this.count += 1;
-      this.first ??= index;
     });
+    return this.isDone(lines);
+  }
+
+  isDone(lines: Lines): boolean {
     return this.#next >= lines.length;
   }
 }

@@ -1,10 +1,10 @@
 /** Reads a log from its first line and follows it while it is written. The page is told a few times a second. */
-import { useEffect, useState } from 'react';
-import { LineList, type Lines } from './lines.ts';
-import type { LogNews } from './log-worker.ts';
+import { useEffect, useRef, useState } from 'react';
+import { LineList } from './lines.ts';
+import type { LogNews, ToLogWorker } from './log-worker.ts';
 
 export interface ReadLog extends Omit<LogNews, 'batch'> {
-  readonly lines: Lines;
+  readonly lines: LineList;
   /** Grows with each change of `lines`, which is one and the same list. */
   readonly version: number;
 }
@@ -20,6 +20,7 @@ const EMPTY: ReadLog = {
 
 export function useLog(path: string): ReadLog {
   const [log, setLog] = useState<ReadLog>(EMPTY);
+  const tell = useRef<(message: ToLogWorker) => void>(() => undefined);
   useEffect(() => {
     const lines = new LineList();
     let version = 0;
@@ -30,8 +31,12 @@ export function useLog(path: string): ReadLog {
       setLog({ ...news, lines, version });
     });
     setLog(EMPTY);
-    worker.postMessage({ path });
+    tell.current = (message) => worker.postMessage(message);
+    tell.current({ path });
     return () => worker.terminate();
   }, [path]);
+  useEffect(() => {
+    if (log.version > 0) tell.current({ isShown: true });
+  }, [log.version]);
   return log;
 }

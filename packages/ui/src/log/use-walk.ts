@@ -1,28 +1,34 @@
-import { useEffect, useMemo, useReducer } from 'react';
+import { useLayoutEffect, useMemo, useReducer } from 'react';
 import { Folding } from './folding.ts';
 import type { Line, Lines } from './lines.ts';
 import { Scan, type Walk } from './scan.ts';
 
+/** Between two steps, each of which takes less than a frame. */
 const PAUSE_MS = 15;
+/** How often the page shows how far it is. */
+const SHOW_MS = 150;
 
-/** Goes on with it whenever the page is drawn, and in small steps meanwhile. Whether all lines were looked at. */
-function useWalk(walk: Walk | null, lines: Lines, version: number): boolean {
+/** Walks in small steps, the first one before the page is drawn: a short log is done with it. */
+function useWalk(walk: Walk | null, lines: Lines, version: number): void {
   const [, showAgain] = useReducer((times: number) => times + 1, 0);
-  const isDone = walk === null || version < 0 || walk.goOn(lines);
-  useEffect(() => {
-    if (isDone || walk === null) return;
-    const timer = setInterval(() => {
-      if (walk.goOn(lines)) clearInterval(timer);
+  useLayoutEffect(() => {
+    if (walk === null || version < 0 || walk.isDone(lines)) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let shownAt = performance.now();
+    const step = () => {
+      const isDone = walk.goOn(lines);
+      if (!isDone) timer = setTimeout(step, PAUSE_MS);
+      if (!isDone && performance.now() - shownAt < SHOW_MS) return;
+      shownAt = performance.now();
       showAgain();
-    }, PAUSE_MS);
-    return () => clearInterval(timer);
-  }, [isDone, walk, lines]);
-  return isDone;
+    };
+    step();
+    return () => clearTimeout(timer);
+  }, [walk, lines, version]);
 }
 
 export interface Scanned {
   readonly count: number;
-  readonly first: number | null;
   readonly isDone: boolean;
 }
 
@@ -32,8 +38,8 @@ export function useScan(lines: Lines, version: number, matches: ((line: Line) =>
     // Another log begins from its first line too.
     return matches === null || lines.length < 0 ? null : new Scan(matches);
   }, [matches, lines]);
-  const isDone = useWalk(scan, lines, version);
-  return scan === null ? null : { count: scan.count, first: scan.first, isDone };
+  useWalk(scan, lines, version);
+  return scan === null ? null : { count: scan.count, isDone: scan.isDone(lines) };
 }
 
 /** Null while nothing is folded. */

@@ -1,11 +1,11 @@
 /** A log to read: live, searchable, and as long as it likes, because only the lines in sight are in the page. */
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type MouseEvent, type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useSearchState } from '../api/search-state.ts';
-import { count, plural } from '../parts/format.ts';
+import { allZones, count, plural } from '../parts/format.ts';
 import { Icon } from '../shell/icons.tsx';
 import { plainOf } from './ansi.ts';
-import { LineView } from './line-view.tsx';
-import { findFrom, type Line, looksBad, wordsOf } from './lines.ts';
+import { LogRow } from './line-view.tsx';
+import { findFrom, type Line, wordsOf } from './lines.ts';
 import { useLineRows } from './use-line-rows.ts';
 import { useLog } from './use-log.ts';
 import { useFolding, useScan } from './use-walk.ts';
@@ -37,11 +37,13 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const folding = useFolding(lines, version, isFolded, open);
   const rowCount = folding?.shown.length ?? lines.length;
-  const { height, rows, goTo: scrollTo, measure } = useLineRows(scroller, rowCount, isWrapped);
-
-  useEffect(() => {
-    if (isFollowing && rowCount > 0 && version > 0) scrollTo(rowCount - 1, 'end');
-  }, [version, isFollowing, rowCount, scrollTo]);
+  const leaveEnd = useCallback(() => setFollowing(false), []);
+  const {
+    height,
+    rows,
+    goTo: scrollTo,
+    measure,
+  } = useLineRows({ scroller, count: rowCount, isWrapped, isFollowing, onLeave: leaveEnd });
 
   // Once, when it has arrived: then the reader scrolls.
   const awaited = useRef(marked);
@@ -66,7 +68,20 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
   };
   const next = (step: 1 | -1) =>
     matches !== null && goTo(findFrom(lines, (marked ?? (step === 1 ? -1 : 0)) + step, step, matches));
-  const firstError = useScan(lines, version, looksBad)?.first ?? null;
+  const firstError = lines.firstBad;
+  const mark = useCallback(
+    (index: number) => change({ line: index === marked ? undefined : String(index + 1) }),
+    [change, marked],
+  );
+  const toggle = useCallback((index: number) => setOpen((known) => toggled(known, index)), []);
+  // Made when somebody points at a line: made for each line that passes, it would be a third of the work.
+  const tellTime = ({ target }: MouseEvent) => {
+    const text = target instanceof Element ? target.closest('.log-text') : null;
+    const row = text?.parentElement?.dataset.index;
+    if (!(text instanceof HTMLElement) || row === undefined) return;
+    const line = lines.at(folding?.shown[Number(row)] ?? Number(row));
+    if (line !== undefined) text.title = allZones(line.at);
+  };
 
   return (
     <section className="card log">
@@ -164,37 +179,28 @@ export function LogViewer({ path, download, withTask = false, empty }: ViewerPro
           aria-label="Lines of the log"
           tabIndex={0}
           onWheel={(event) => event.deltaY < 0 && setFollowing(false)}
+          onMouseOver={tellTime}
         >
           <div style={{ height, position: 'relative' }}>
-            {rows.map(({ index: row, start }) => {
+            {rows.map(({ index: row, start, key }) => {
               const index = folding?.shown[row] ?? row;
-              const hidden = folding?.sizes.get(index);
               return (
-                <div
-                  key={index}
-                  ref={measure}
-                  data-index={row}
-                  className={index === marked ? 'log-line marked' : 'log-line'}
-                  style={{ transform: `translateY(${start}px)` }}
-                >
-                  <LineView
-                    line={lines.at(index) as Line}
-                    wanted={wanted}
-                    withTask={withTask}
-                    withTime={isTimed}
-                    onMark={() => change({ line: index === marked ? undefined : String(index + 1) })}
-                  />
-                  {hidden !== undefined && (
-                    <button
-                      type="button"
-                      className="log-fold"
-                      aria-expanded={open.has(index)}
-                      onClick={() => setOpen(toggled(open, index))}
-                    >
-                      {open.has(index) ? 'hide' : `${count(hidden)} more`}
-                    </button>
-                  )}
-                </div>
+                <LogRow
+                  key={key}
+                  lines={lines}
+                  index={index}
+                  row={row}
+                  start={start}
+                  wanted={wanted}
+                  withTask={withTask}
+                  withTime={isTimed}
+                  isMarked={index === marked}
+                  hidden={folding?.sizes.get(index)}
+                  isOpen={open.has(index)}
+                  measure={measure}
+                  onMark={mark}
+                  onToggle={toggle}
+                />
               );
             })}
           </div>

@@ -1,4 +1,5 @@
 /** From the JSON Schema of a dag's params to the fields of a form, and from the fields back to params. */
+import { plural } from '../parts/format.ts';
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -92,9 +93,9 @@ function readInto(params: Record<string, unknown>, { name, kind, schema }: Field
   if (kind === 'text') {
     params[name] = text;
     if (schema.minLength !== undefined && text.length < schema.minLength)
-      return `must have at least ${schema.minLength} characters`;
+      return `must have at least ${plural(schema.minLength, 'character')}`;
     if (schema.maxLength !== undefined && text.length > schema.maxLength)
-      return `must have at most ${schema.maxLength} characters`;
+      return `must have at most ${plural(schema.maxLength, 'character')}`;
     return null;
   }
   let value: unknown;

@@ -2,6 +2,7 @@
  * The log of one attempt. `keeping`: each line goes to the shipper. `tail`: beyond the limit only the last part is kept, as
  * raw bytes, and sent at the end. So a flood costs one pointer per chunk, whatever its lines look like.
  */
+import { counted } from '@signalbox/protocol';
 import type { LogStream } from '@signalbox/protocol/grpc';
 import { LineSplitter, storableLines } from './line-splitter.ts';
 import { type Mask, type MaskedStream, NO_MASK } from './mask.ts';
@@ -196,7 +197,7 @@ export class AttemptLog {
 
   #sayLost(): boolean {
     if (this.#lostLines === 0) return true;
-    const text = `${this.#lostLines} lines were left out here: they could not be sent in time.`;
+    const text = `${counted(this.#lostLines, 'line was', 'lines were')} left out here: ${this.#lostLines === 1 ? 'it' : 'they'} could not be sent in time.`;
     if (!this.#sink.take({ at: this.#wallNow(), stream: 'system', text })) return false;
     this.#lostLines = 0;
     return true;

@@ -43,7 +43,7 @@ export function DagGraph({ dag }: { readonly dag: DagDetails }) {
         tasks={shown}
         edges={edges}
         {...folds}
-        label={`Graph of ${tasks.length} tasks`}
+        label={`Graph of ${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}`}
         hint={
           <span className="faint small">
             {newestId !== undefined && newest !== null && (

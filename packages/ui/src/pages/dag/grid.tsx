@@ -69,7 +69,7 @@ function GridView({ grid }: { readonly grid: DagGrid }) {
       <VirtualRows
         count={rows.length}
         height={ROW}
-        label={`Tasks of the last ${runs.length} runs. Arrow keys move, Enter opens a task.`}
+        label={`Tasks of the last ${runs.length === 1 ? 'run' : `${runs.length} runs`}. Arrow keys move, Enter opens a task.`}
         head={<Heads runs={runs} now={now} />}
       >
         {(index) => {

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { limitQuery } from '../../api/queries.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { count } from '../../parts/format.ts';
+import { count, plural } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { Empty, Loaded } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
@@ -17,7 +17,8 @@ export function HoldersDialog({ name, onClose }: { readonly name: string; readon
         {({ used, slots, waiting, holders }) => (
           <>
             <p>
-              {count(used)} of {count(slots)} slots are in use; tasks that wait would take {count(waiting)} more.
+              {count(used)} of {plural(slots, 'slot')} {used === 1 ? 'is' : 'are'} in use; tasks that wait would take{' '}
+              {count(waiting)} more.
             </p>
             {holders.length === 0 ? (
               <Empty title="No task has a slot." />

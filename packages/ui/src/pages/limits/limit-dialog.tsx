@@ -1,10 +1,12 @@
 /** Sets a pool or a cap, or changes how many slots one has. */
+
 import type { LimitView } from '@signalbox/protocol';
 import { useState } from 'react';
 import { put, seg } from '../../api/client.ts';
 import { useRights } from '../../api/session.tsx';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { plural } from '../../parts/format.ts';
 
 const KINDS = { pool: 'a pool', queue: 'a queue', tenant: 'a tenant', cluster: 'the whole cluster' } as const;
 /** Caps of tenants and of the cluster are for those who run the installation. */
@@ -26,7 +28,7 @@ export function LimitDialog({ limit, onClose }: { readonly limit?: LimitView; re
       onClose={onClose}
       change={{
         run: () => put<LimitView>(`/v1/limits/${seg(target)}`, { slots: Number(slots) }),
-        done: `${target} has ${slots} slots.`,
+        done: `${target} has ${plural(Number(slots), 'slot')}.`,
         touches: ['limits', 'blockers'],
       }}
     >

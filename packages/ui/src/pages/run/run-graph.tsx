@@ -22,7 +22,7 @@ export function RunGraph({ rows, shape, runId }: RunGraphProps) {
       edges={shape.edges}
       groups={shape.groups}
       groupOf={shape.group}
-      label={`Graph of ${rows.length} tasks. The table of tasks has the same in text.`}
+      label={`Graph of ${rows.length} ${rows.length === 1 ? 'task' : 'tasks'}. The table of tasks has the same in text.`}
       onOpenTask={(task) => void navigate({ to: '/runs/$id/tasks/$task', params: { id: runId, task } })}
     />
   );

@@ -6,7 +6,7 @@ import { get, seg, withQuery } from '../../api/client.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { ofRun } from '../../live/digest.ts';
 import { ErrorLine } from '../../parts/error-line.tsx';
-import { count } from '../../parts/format.ts';
+import { count, plural } from '../../parts/format.ts';
 import { Took } from '../../parts/now.tsx';
 import { Card, Empty } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
@@ -38,7 +38,7 @@ export function Instances({ runId, task, counts }: InstancesProps) {
   const states = Object.entries(counts.states).sort(([a], [b]) => rankOf(a) - rankOf(b));
   return (
     <Card
-      title={`${count(counts.total)} items`}
+      title={plural(counts.total, 'item')}
       side={
         <div className="row wrap" role="group" aria-label="Only items in this state">
           {states.map(([state, number]) => (
