@@ -130,6 +130,7 @@ function openWindows(recorder: Recorder): void {
     if (!decideDueWindows(recorder, schedule, hasRoom)) {
       // The step is full: it goes on with the window that is next.
       watchSchedule(state, schedule);
+      state.schedules.toPark.add(schedule);
       break;
     }
     removeIfOver(recorder, schedule);
