@@ -65,6 +65,8 @@ export interface StepInput {
   /** The last batch that is known to be committed. */
   readonly settledBatchNo: number;
   readonly seen: Seen | null;
+  /** How many windows it may decide, by how long commits take; a quarter of its changes unless told. */
+  readonly windowsPerStep?: number;
 }
 
 export interface StepResult {
@@ -105,6 +107,7 @@ function begin(state: State, input: StepInput): void {
   state.seed = input.seed;
   state.batchNo += 1;
   state.settledBatchNo = input.settledBatchNo;
+  state.windowsPerStep = input.windowsPerStep ?? null;
   state.sent.settle(input.settledBatchNo, input.mono);
   state.currentSchedule = null;
 }

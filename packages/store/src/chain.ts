@@ -11,6 +11,7 @@ import type pg from 'pg';
 import { runBatch } from './batch.ts';
 import { assertShardsCovered, commitCalls } from './commit.ts';
 import { assertCommitted, type Database, dropClient } from './database.ts';
+import { LateMoves, type LateMovesOptions } from './late-moves.ts';
 import type { KnownDays } from './leaf.ts';
 import { type CommitBatch, type CommitChain, CommitError } from './port.ts';
 import type { Call } from './statement.ts';
@@ -24,6 +25,7 @@ interface ChainOptions {
   readonly nodeId: NodeId;
   readonly chainNo: number;
   readonly days: () => KnownDays;
+  readonly lateMoves?: LateMovesOptions | undefined;
   /** Makes all that was sent on this chain impossible, or done. */
   readonly fenceOff: () => Promise<void>;
 }
@@ -35,6 +37,7 @@ interface InFlight {
 export class PostgresChain implements CommitChain {
   readonly #options: ChainOptions;
   readonly #inFlight: InFlight[] = [];
+  readonly #late: LateMoves;
   #commitNo = 0;
   /** The error of the first commit that failed. All commits in flight behind it get the same. */
   #failure: CommitError | null = null;
@@ -44,6 +47,7 @@ export class PostgresChain implements CommitChain {
 
   constructor(options: ChainOptions) {
     this.#options = options;
+    this.#late = new LateMoves(options.lateMoves);
     // Answers come in order, so a notice belongs to the oldest commit in flight.
     options.client.on('notice', ({ severity, message }) => {
       const head = this.#inFlight[0];
@@ -91,7 +95,7 @@ export class PostgresChain implements CommitChain {
     try {
       const { nodeId, chainNo, days } = this.#options;
       assertShardsCovered(batch);
-      return commitCalls(batch, { nodeId, chainNo, commitNo: ++this.#commitNo, days: days() });
+      return commitCalls(batch, { nodeId, chainNo, commitNo: ++this.#commitNo, days: days(), late: this.#late });
     } catch (error) {
       // Those in flight before it may still succeed.
       this.#broken = new CommitError('refused', `The commit could not be built: ${messageOf(error)}`, { cause: error });

@@ -2,6 +2,7 @@
 import {
   type FoldedRows,
   foldRows,
+  type Instant,
   type NodeId,
   partsOf,
   type RunFold,
@@ -12,6 +13,7 @@ import {
 } from '@signalbox/engine';
 import { transaction } from './database.ts';
 import { encodeChanges, JOURNAL_FORMAT } from './journal.ts';
+import type { LateMoves } from './late-moves.ts';
 import { byLeaf, type KnownDays, leafOfJournal, leafOfRun, leafOfWindow } from './leaf.ts';
 import type { CommitBatch, ShardStamp } from './port.ts';
 import { type Call, call, statement } from './statement.ts';
@@ -56,6 +58,8 @@ interface CommitPlace {
   /** The number of this commit within its chain. */
   readonly commitNo: number;
   readonly days: KnownDays;
+  /** Of this chain. */
+  readonly late: LateMoves;
 }
 
 export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitPlace): Call[] {
@@ -64,7 +68,8 @@ export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitP
   return [
     transaction.begin,
     fenceCall(stamps, place),
-    ...partsOf(changes).flatMap((part) => rowCalls(foldRows(part), place.days)),
+    ...partsOf(changes).flatMap((part) => rowCalls(foldRows(part), stamps, at, place)),
+    ...place.late.marks(stamps),
     ...writeJournal(leafOfJournal(place.days, at), journal),
     transaction.commit,
   ];
@@ -84,11 +89,12 @@ function fenceCall(stamps: readonly ShardStamp[], { nodeId, chainNo, commitNo }:
   );
 }
 
-function rowCalls(rows: FoldedRows, days: KnownDays): Call[] {
+function rowCalls(rows: FoldedRows, stamps: readonly ShardStamp[], at: Instant, { days, late }: CommitPlace): Call[] {
   const calls: Call[] = [];
   const ofRun = ({ runId }: { runId: RunId }) => leafOfRun(days, runId);
   if (rows.dags.size > 0) calls.push(...changeDags([...rows.dags.values()], rows.deploys));
-  if (rows.schedules.size > 0) calls.push(...changeSchedules(rows));
+  const schedules = late.settle(rows, stamps, at);
+  if (schedules.length > 0) calls.push(...changeSchedules(schedules, rows.scheduledDags));
   for (const [leaf, windows] of byLeaf(rows.windows, (window) => leafOfWindow(days, window.firesAt))) {
     calls.push(decideWindows(leaf, windows));
   }

@@ -7,6 +7,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { commitCalls } from './commit.ts';
 import { ACTOR, claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import { Fixtures } from './fixture.testing.ts';
+import { LateMoves } from './late-moves.ts';
 import { dayOf } from './leaf.ts';
 import type { Value } from './statement.ts';
 
@@ -39,7 +40,13 @@ test('a batch of tasks is 19 statements, however many tasks, and few bytes', asy
   const fixture = await fixtures.open();
   const owner = await fixture.node([SHARD]);
   const days = new Set([dayOf(START)]);
-  const place = { nodeId: owner.nodeId, chainNo: 1, commitNo: 1, days: { run: days, journal: days, window: days } };
+  const place = {
+    nodeId: owner.nodeId,
+    chainNo: 1,
+    commitNo: 1,
+    days: { run: days, journal: days, window: days },
+    late: new LateMoves(),
+  };
   const shards = [...owner.stamps.values()];
   const commits = commitsOf(Array.from({ length: TASKS }, () => owner.newRunId(SHARD)));
   const calls = commits.flatMap((changes) => commitCalls({ shards, changes, at: START }, place));

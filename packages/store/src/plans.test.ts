@@ -7,6 +7,7 @@ import { afterAll, expect, test } from 'vitest';
 import { commitCalls } from './commit.ts';
 import { claimed, created, deployed, ended, keyOf, newWorkerId, START, succeeded } from './conformance/changes.ts';
 import { type Fixture, Fixtures } from './fixture.testing.ts';
+import { LateMoves } from './late-moves.ts';
 import type { Call } from './statement.ts';
 import { readRuns, readTasks } from './statements/read-run.ts';
 import { statementsOf } from './tables/table-statements.ts';
@@ -138,7 +139,13 @@ function callsOf(box: Fixture): Call[] {
   const stamp = { shard: dag.shard, epoch: 1 as never, commitNo: 1, lastRunId: 1 as RunId, lastDagNo: 1 };
   const batch = { shards: [stamp, { ...stamp, shard: 6 as never }], changes: everything, at: START };
   const { days } = box.store.partitions;
-  const commit = commitCalls(batch, { nodeId: randomUUID() as NodeId, chainNo: 1, commitNo: 1, days }).slice(2, -1);
+  const commit = commitCalls(batch, {
+    nodeId: randomUUID() as NodeId,
+    chainNo: 1,
+    commitNo: 1,
+    days,
+    late: new LateMoves(),
+  }).slice(2, -1);
   return [
     ...commit,
     readRuns('default', [1 as RunId]),

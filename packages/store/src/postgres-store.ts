@@ -5,6 +5,7 @@ import { Database, dropClient, type Log } from './database.ts';
 import { type DeadLetterExpiry, dropClosedDeadLetters, expiringDeadLetters } from './expiring-dead-letters.ts';
 import { dagsOnAsset, fetchPayloads, fetchSeen, findDagByName } from './fetch.ts';
 import { type JournalEntry, readJournal } from './journal-read.ts';
+import type { LateMovesOptions } from './late-moves.ts';
 import { loadHeads, loadRest } from './load.ts';
 import { Ownership } from './ownership.ts';
 import { Partitions } from './partitions.ts';
@@ -30,6 +31,8 @@ export interface PostgresStoreOptions {
   readonly maxConnections?: number;
   /** For tests: what day it is, for partitions. */
   readonly now?: () => number;
+  /** For tests: when commits leave out that windows are decided. */
+  readonly lateMoves?: LateMovesOptions;
 }
 
 const UNDEFINED_TABLE = '42P01';
@@ -38,9 +41,11 @@ export class PostgresStore implements Store {
   readonly database: Database;
   readonly partitions: Partitions;
   readonly #ownership: Ownership;
+  readonly #lateMoves: LateMovesOptions | undefined;
 
-  constructor(database: Database) {
+  constructor(database: Database, lateMoves?: LateMovesOptions) {
     this.database = database;
+    this.#lateMoves = lateMoves;
     this.partitions = new Partitions(database);
     this.#ownership = new Ownership(database);
   }
@@ -96,6 +101,7 @@ export class PostgresStore implements Store {
         nodeId,
         chainNo,
         days: () => this.partitions.days,
+        lateMoves: this.#lateMoves,
         fenceOff,
       });
     } catch (error) {
@@ -158,6 +164,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       answerTimeoutMs: connectTimeoutMs,
       maxConnections: options.maxConnections ?? 4,
     }),
+    options.lateMoves,
   );
   try {
     await refuseOtherSchema(store.database);

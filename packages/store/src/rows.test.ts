@@ -14,6 +14,7 @@ import {
 import { expect, test } from 'vitest';
 import { commitCalls } from './commit.ts';
 import { claimed, created, deployed, ended, newWorkerId, START, succeeded } from './conformance/changes.ts';
+import { LateMoves } from './late-moves.ts';
 
 const worker = newWorkerId();
 const dag = deployed(5, 1);
@@ -46,7 +47,7 @@ const days = { run: new Set<number>(), journal: new Set<number>(), window: new S
 /** The statements between fence and journal. */
 function statementsOf(changes: readonly Change[]): string[] {
   const batch = { shards: [], changes, at: START };
-  const calls = commitCalls(batch, { nodeId: worker as never, chainNo: 1, commitNo: 1, days });
+  const calls = commitCalls(batch, { nodeId: worker as never, chainNo: 1, commitNo: 1, days, late: new LateMoves() });
   return calls.slice(2, -1).map(({ statement }) => statement.name.replace('_default', ''));
 }
 

@@ -218,6 +218,8 @@ export class State {
   readonly recentWindows = new Map<string, { readonly runId: RunId; readonly uid: RunUid; readonly batchNo: number }>();
   /** How many changes were made for windows since the last step that left none due: see `tick.ts`. */
   windowsInRow = 0;
+  /** As the host said with the last step; null: it did not. */
+  windowsPerStep: number | null = null;
   /** Schedules that were removed in batches in flight, with their batch: the database still shows them. */
   readonly recentlyRemoved = new Map<ScheduleId, number>();
   /** Dead letters that were used in batches in flight, with their batch. */

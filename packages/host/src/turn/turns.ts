@@ -28,6 +28,7 @@ import type { Clock, Log, Random } from '../ports.ts';
 import { Charges, describe } from './charges.ts';
 import { type Envelope, Inbox, type InboxLimits, type TurnLimits } from './inbox.ts';
 import { Outbox } from './outbox.ts';
+import { WindowPace } from './window-pace.ts';
 
 interface TurnsPorts {
   readonly store: Store;
@@ -70,6 +71,7 @@ export class Turns {
   private state: State | null = null;
   private chain: CommitChain | null = null;
   private outbox = this.makeOutbox();
+  private readonly pace = new WindowPace();
   private settledBatchNo = 0;
   private generation = 0;
   private isTurning = false;
@@ -289,21 +291,28 @@ export class Turns {
 
   private decide(state: State, batch: readonly Envelope[], seen: Parameters<typeof step>[2]['seen']): void {
     const { clock, random } = this.ports;
+    const { settledBatchNo } = this;
+    const { windowsPerStep } = this.pace;
+    const inRowBefore = state.windowsInRow;
     const now = clock.wall();
     const result = step(
       state,
       batch.map((envelope) => envelope.command),
-      { now, mono: clock.mono(), seed: random.uint32(), settledBatchNo: this.settledBatchNo, seen },
+      { now, mono: clock.mono(), seed: random.uint32(), settledBatchNo, seen, windowsPerStep },
     );
     this.hasMore = this.hasMore || result.more;
     this.noteLost(result.changes);
     const beganAt = clock.mono();
+    // The last step of a burst counts as none.
+    const windows = (state.windowsInRow - inRowBefore) / 2;
     const committed = this.commit(state, batch, result, now);
     this.outbox.sendAfter({
       batchNo: result.batchNo,
       committed,
       send: () => {
-        this.ports.onCommitted(result.changes, { commandCount: batch.length, tookMs: clock.mono() - beganAt });
+        const tookMs = clock.mono() - beganAt;
+        this.pace.note({ windows, tookMs });
+        this.ports.onCommitted(result.changes, { commandCount: batch.length, tookMs });
         this.charges.done(batch);
         batch.forEach(({ reply }, i) => reply?.({ status: 'answered', answer: result.answers[i]! }));
         if (result.effects.length > 0) this.ports.onEffects(result.effects);

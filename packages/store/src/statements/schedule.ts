@@ -112,9 +112,8 @@ const deleteSchedules = statement(
 
 type SetFold = ScheduleFold & { readonly set: ScheduleSet };
 
-export function changeSchedules({ schedules, scheduledDags }: Pick<FoldedRows, 'schedules' | 'scheduledDags'>): Call[] {
+export function changeSchedules(all: readonly ScheduleFold[], scheduledDags: FoldedRows['scheduledDags']): Call[] {
   const calls: Call[] = [];
-  const all = [...schedules.values()];
   const removed = all.filter((schedule) => schedule.removed !== null);
   if (scheduledDags.size > 0) calls.push(noteDags([...scheduledDags.values()]));
   // Before others are set: one of those may have the name of one that is removed.

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { NOTHING_NEAR } from '../../apply/restore.ts';
 import type { Instant } from '../../model/ids.ts';
 import type { ZoneData } from '../../model/schedule/zone.ts';
+import { forgetFarSchedules } from '../../tables/schedule/due.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { every, job } from '../../testing/specs.ts';
@@ -33,6 +34,19 @@ describe('a schedule that is not due soon', () => {
       'far 180 run',
     ]);
     expect(decided(box).filter((window) => window.startsWith('near'))).toHaveLength(233);
+  });
+
+  test('stays in memory until its next due time was looked at: its row may not show what was decided (I1)', () => {
+    const box = scenario({ dag: job(), runs: 0, settings });
+    box.createSchedules({ far: hourly });
+    const { schedules } = box.state;
+    const [schedule] = schedules.values();
+    box.state.settledBatchNo = box.state.batchNo;
+    schedules.toPark.add(schedule!);
+    forgetFarSchedules(box.state);
+    expect(inMemory(box)).toEqual(['far']);
+    box.advance('1m');
+    expect(inMemory(box)).toEqual([]);
   });
 
   test('one that fires often writes no due time', () => {

@@ -38,6 +38,8 @@ export function parkDecided(recorder: Recorder): void {
   for (const schedule of toPark) {
     if (left === 0 || recorder.isFull()) return;
     toPark.delete(schedule);
+    // It may leave memory from here on.
+    useSchedule(recorder.state, schedule);
     parkIfFar(recorder, schedule);
     left -= 1;
   }

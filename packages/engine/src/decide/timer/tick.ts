@@ -98,13 +98,21 @@ export function dueSchedules({ state }: Pick<Recorder, 'state'>): readonly Sched
  * no task while a hundred thousand of them are due, and be long. The first steps of a burst have fewer windows: their code is cold, and
  * each takes several times as long as later ones.
  */
-function windowShare({ settings, windowsInRow }: State): number {
-  const most = Math.ceil(settings.changesPerStep * WINDOW_SHARE);
+function windowShare({ settings, windowsInRow, windowsPerStep }: State): number {
+  const told = windowsPerStep === null ? Number.POSITIVE_INFINITY : windowsPerStep * PER_WINDOW;
+  const most = Math.min(
+    told,
+    Math.ceil(settings.changesPerStep * (windowsPerStep === null ? WINDOW_SHARE : MOST_SHARE)),
+  );
   return Math.min(most, FIRST_SHARE + Math.ceil(windowsInRow * SHARE_GROWTH));
 }
 
 const WINDOW_SHARE = 0.25;
-/** The share of the first step, in changes: a window that becomes a run is two. */
+/** Whatever the host says. */
+const MOST_SHARE = 0.5;
+/** A window that becomes a run is so many changes. */
+const PER_WINDOW = 2;
+/** The share of the first step, in changes. */
 const FIRST_SHARE = 64;
 /** By how much the share grows with each change that was made for windows since. */
 const SHARE_GROWTH = 0.5;
@@ -130,6 +138,7 @@ function openWindows(recorder: Recorder): void {
     if (!decideDueWindows(recorder, schedule, hasRoom)) {
       // The step is full: it goes on with the window that is next.
       watchSchedule(state, schedule);
+      state.schedules.toPark.add(schedule);
       break;
     }
     removeIfOver(recorder, schedule);

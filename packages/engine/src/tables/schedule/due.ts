@@ -50,6 +50,7 @@ export function forgetFarSchedules(state: State): void {
   for (const schedule of schedules.idle) {
     if (schedule.usedIn > settledBatchNo) continue;
     schedules.idle.delete(schedule);
-    if (isFar(state, schedule)) schedules.remove(schedule);
+    // Until its next due time is looked at, its row may not show the windows that were decided (`late-moves.ts` of the store).
+    if (!schedules.toPark.has(schedule) && isFar(state, schedule)) schedules.remove(schedule);
   }
 }
