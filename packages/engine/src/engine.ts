@@ -25,6 +25,7 @@ import { setPaused } from './decide/manual/pause.ts';
 import { setPriority } from './decide/manual/set-priority.ts';
 import { lendSlots, loseGateway, recallSlots, returnUnused } from './decide/match/loan.ts';
 import { matchSlots } from './decide/match/match.ts';
+import { raiseQuota, setQuota, setQuotas, takeQuota } from './decide/quota/set-quota.ts';
 import { Recorder } from './decide/recorder.ts';
 import { cancelRun } from './decide/run/cancel.ts';
 import { settleAgenda } from './decide/run/finish.ts';
@@ -189,6 +190,15 @@ function decide(recorder: Recorder, command: Command): Answer {
       return takeSlots(recorder, command);
     case 'SetLimits':
       setLimits(recorder, command);
+      return DONE;
+    case 'SetQuota':
+      return setQuota(recorder, command);
+    case 'RaiseQuota':
+      return raiseQuota(recorder, command);
+    case 'TakeQuota':
+      return takeQuota(recorder, command);
+    case 'SetQuotas':
+      setQuotas(recorder, command);
       return DONE;
     case 'NoteEvent':
       return noteEvent(recorder, command);

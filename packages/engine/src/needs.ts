@@ -127,6 +127,10 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'AskSlots':
     case 'TakeSlots':
     case 'SetLimits':
+    case 'SetQuota':
+    case 'RaiseQuota':
+    case 'TakeQuota':
+    case 'SetQuotas':
     case 'SetFrozen':
     case 'NoteEvent':
     case 'ResetBreaker':
@@ -153,6 +157,9 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'SetLimit':
     case 'AskSlots':
     case 'TakeSlots':
+    case 'SetQuota':
+    case 'RaiseQuota':
+    case 'TakeQuota':
     case 'NoteEvent':
     case 'DeployDag':
     case 'CreateSchedules':

@@ -11,6 +11,7 @@ import {
   type Epoch,
   type LimitName,
   type NodeId,
+  type QuotaRule,
   type RunId,
   type State,
   shardOfCommand,
@@ -72,6 +73,7 @@ interface HostPorts {
   readonly readTenants: () => Promise<readonly TenantRule[]>;
   /** Caps of tenants, queues and the cluster that are set, or were. */
   readonly readCaps: () => Promise<readonly CapRule[]>;
+  readonly readQuotas: () => Promise<readonly QuotaRule[]>;
   readonly readFrozen: () => Promise<readonly Frozen[]>;
 }
 

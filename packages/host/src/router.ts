@@ -2,7 +2,15 @@
  * Delivers a command to the owner of its shard, on this node or another, until it is answered or times out. A command that
  * may already have been executed is sent again marked as such, so it is never executed twice (I11, I12).
  */
-import { type Answer, type Command, type NodeId, type ShardNo, shardOfCommand } from '@signalbox/engine';
+import {
+  type Answer,
+  type Command,
+  type NodeId,
+  quotaHome,
+  type ShardNo,
+  shardOfCommand,
+  type TakeQuota,
+} from '@signalbox/engine';
 import type { Directory } from './directory.ts';
 import type { Peers } from './peer/peers.ts';
 import type { Clock } from './ports.ts';
@@ -34,6 +42,16 @@ const SWEEP_MS = 200;
 
 /** What people do to tasks. */
 const ONCE_ONLY: ReadonlySet<Command['kind']> = new Set(['RetryTask', 'ReplayDeadLetter', 'ClearTasks', 'MarkTasks']);
+
+/** Under which quota a request is counted, and how much it is. Null: it was counted. */
+function quotaOf(command: Command): TakeQuota | null {
+  if (command.kind !== 'SubmitRuns' && command.kind !== 'HoldEvent' && command.kind !== 'DeployDag') return null;
+  if (command.isCounted === true) return null;
+  const { tenantId } = command;
+  const quota = command.kind === 'DeployDag' ? 'deploys' : 'submits';
+  const count = command.kind === 'SubmitRuns' ? command.items.length : 1;
+  return { kind: 'TakeQuota', shard: quotaHome(tenantId), tenantId, quota, count };
+}
 
 export class Router {
   private readonly self: NodeId;
@@ -96,8 +114,24 @@ export class Router {
   }
 
   private arrive(journey: Journey, answer: Answer): void {
-    if (!answer.ok && answer.code === 'NOT_OWNER') this.tryAgainLater(journey);
-    else this.finish(journey, { status: 'answered', answer });
+    if (!answer.ok && answer.code === 'NOT_OWNER') return this.tryAgainLater(journey);
+    const taking = answer.ok || answer.code !== 'QUOTA_NEEDED' ? null : quotaOf(journey.command);
+    if (taking === null) this.finish(journey, { status: 'answered', answer });
+    else this.takeQuota(journey, taking);
+  }
+
+  /** What is asked for was not done. It is counted at the home of its tenant first, and asked for again (I50). */
+  private takeQuota(journey: Journey, taking: TakeQuota): void {
+    const leftMs = Math.max(0, journey.giveUpAt - this.clock.mono());
+    this.send(taking, leftMs, (taken) => {
+      if (taken.status !== 'answered') {
+        // Only whether it was counted is not known.
+        return this.finish(journey, taken.status === 'unknown' ? { status: 'unavailable' } : taken);
+      }
+      if (!taken.answer.ok) return this.finish(journey, taken);
+      journey.command = { ...journey.command, isCounted: true } as Command;
+      if (this.open.has(journey)) this.go(journey);
+    });
   }
 
   private refuse(journey: Journey): void {

@@ -141,6 +141,20 @@ export const ERRORS = {
     message: 'Limit {limit} is not set.',
     remedy: 'List the limits to see those that are set.',
   },
+  QUOTA_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'The tenant has no quota {quota}.',
+    remedy: 'List the quotas of the tenant to see those that are set.',
+  },
+  LIMIT_OF_QUOTA: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'This cap is that of a quota of the tenant.',
+    remedy: 'Change the quota "tasks" of the tenant instead.',
+  },
   TENANT_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',
@@ -366,6 +380,13 @@ export const ERRORS = {
     retryable: true,
     message: 'Too many {what}: the rate limit is reached. Nothing was stored.',
     remedy: 'Retry after the time in "Retry-After", and send fewer at a time.',
+  },
+  QUOTA_EXCEEDED: {
+    http: 429,
+    grpc: 'RESOURCE_EXHAUSTED',
+    retryable: true,
+    message: 'The quota {quota} is used up: {used} of {hard} {what}. Nothing was stored.',
+    remedy: 'Retry after the time in "Retry-After", or ask those who run the installation for a raise.',
   },
   TASK_NOT_RETRYABLE: {
     http: 409,

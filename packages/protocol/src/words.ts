@@ -34,6 +34,9 @@ export const CALLBACK_STATES = ['waiting', 'done', 'given_up'] as const;
 /** How a webhook proves who calls it. */
 export const WEBHOOK_SCHEMES = ['standard', 'github', 'stripe', 'token'] as const;
 
+/** What the quotas of a tenant are of, and how much is used: see `rest/quotas.ts`. */
+export const QUOTAS = ['submits', 'deploys', 'runs', 'tasks', 'failures'] as const;
+export const QUOTA_LEVELS = ['under', 'soft', 'hard'] as const;
 export const TENANT_STATES = ['active', 'suspended', 'deleted'] as const;
 
 export const ROLES = ['admin', 'operator', 'viewer', 'worker'] as const;
@@ -74,6 +77,8 @@ export const EVENT_KINDS = [
   'trigger.fired',
   'asset.produced',
   'limit.set',
+  'quota.set',
+  'quota.level',
   'event.missing',
   'task.expired',
   'task.slow',

@@ -75,6 +75,11 @@ import type {
   Priority,
   PrioritySet,
   QueuePage,
+  QuotaName,
+  QuotaPage,
+  QuotaRemoved,
+  QuotaView,
+  RaiseQuota,
   ReplayDeadLettersOptions,
   Rerun,
   RerunAnswer,
@@ -95,6 +100,7 @@ import type {
   SchedulesCreated,
   SentEvent,
   SetPriorities,
+  SetQuota,
   SettingsView,
   Signalled,
   Submitted,
@@ -489,6 +495,13 @@ export interface Client {
   listTenants(
     options?: CallOptions & { readonly limit?: number; readonly cursor?: string; readonly deleted?: boolean },
   ): Promise<TenantPage>;
+  /** Quotas of a tenant, with what is used of each. */
+  listQuotas(tenant: string, options?: CallOptions): Promise<QuotaPage>;
+  /** Over the soft limit the tenant is throttled, over the hard one requests are refused. */
+  setQuota(tenant: string, quota: QuotaName, limits: SetQuota, options?: ChangeOptions): Promise<QuotaView>;
+  /** Other limits for a while. */
+  raiseQuota(tenant: string, quota: QuotaName, raise: RaiseQuota, options?: ChangeOptions): Promise<QuotaView>;
+  removeQuota(tenant: string, quota: QuotaName, options?: ChangeOptions): Promise<QuotaRemoved>;
   getTenant(name: string, options?: CallOptions): Promise<TenantView>;
   createTenant(tenant: NewTenant, options?: ChangeOptions): Promise<TenantView>;
   /** Weight, default priority, and whether it may use `critical`. */

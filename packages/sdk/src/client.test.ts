@@ -99,6 +99,10 @@ const LIMIT = {
   setAt: '2026-01-01T00:00:00.000Z',
 };
 const LIMIT_DETAILS = { ...LIMIT, used: 0, waiting: 0, holders: [], missing: [] };
+const QUOTA = {
+  ...{ quota: 'submits', soft: null, hard: 5, raise: null, level: 'under', used: 0 },
+  ...{ setAt: AT, setBy: 'token:a', warnings: [] },
+};
 const TENANT = {
   ...{ name: 'a', state: 'active', weight: 1, defaultPriority: 'normal', critical: false, reason: null },
   ...{ createdAt: AT, createdBy: 'token:admin', changedAt: AT },
@@ -289,6 +293,22 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ],
   ['resumeTenant', (c) => c.resumeTenant('a'), TENANT, 'POST /v1/tenants/a/resume', {}],
   ['deleteTenant', (c) => c.deleteTenant('a'), TENANT, 'DELETE /v1/tenants/a', undefined],
+  ['listQuotas', (c) => c.listQuotas('a'), page, 'GET /v1/tenants/a/quotas', undefined],
+  ['setQuota', (c) => c.setQuota('a', 'submits', { hard: 5 }), QUOTA, 'PUT /v1/tenants/a/quotas/submits', { hard: 5 }],
+  [
+    'raiseQuota',
+    (c) => c.raiseQuota('a', 'runs', { hard: 9, for: '2h', reason: 'x' }),
+    QUOTA,
+    'POST /v1/tenants/a/quotas/runs/raise',
+    { hard: 9, for: '2h', reason: 'x' },
+  ],
+  [
+    'removeQuota',
+    (c) => c.removeQuota('a', 'tasks'),
+    { quota: 'tasks', removed: true },
+    'DELETE /v1/tenants/a/quotas/tasks',
+    undefined,
+  ],
   ['listTokens', (c) => c.listTokens(), page, 'GET /v1/tokens', undefined],
   [
     'createToken',

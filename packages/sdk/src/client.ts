@@ -232,6 +232,13 @@ export function createClient(options: ClientOptions): Client {
       change((s) => s.limitRemovedSchema, { method: 'DELETE', path: `/v1/limits/${part(name)}` }, call),
     listTenants: ({ limit, cursor, deleted, ...call } = {}) =>
       get((s) => s.tenantPageSchema, `/v1/tenants${query({ limit, cursor, deleted })}`, call),
+    listQuotas: (tenant, call) => get((s) => s.quotaPageSchema, `/v1/tenants/${part(tenant)}/quotas`, call),
+    setQuota: (tenant, quota, body, call) =>
+      change((s) => s.quotaViewSchema, { method: 'PUT', path: quotaPath(tenant, quota), body }, call),
+    raiseQuota: (tenant, quota, raise, call) =>
+      post((s) => s.quotaViewSchema, `${quotaPath(tenant, quota)}/raise`, raise, call),
+    removeQuota: (tenant, quota, call) =>
+      change((s) => s.quotaRemovedSchema, { method: 'DELETE', path: quotaPath(tenant, quota) }, call),
     getTenant: (name, call) => get((s) => s.tenantViewSchema, `/v1/tenants/${part(name)}`, call),
     createTenant: (tenant, call) => post((s) => s.tenantViewSchema, '/v1/tenants', tenant, call),
     changeTenant: (name, settings, call) =>
@@ -276,6 +283,7 @@ function baseOf(url: string): string {
 }
 
 const part = encodeURIComponent;
+const quotaPath = (tenant: string, quota: string) => `/v1/tenants/${part(tenant)}/quotas/${part(quota)}`;
 const dagPath = (name: string): string => `/v1/dags/${part(name)}`;
 const schedulePath = (dag: string, schedule: string): string => `${dagPath(dag)}/schedules/${part(schedule)}`;
 const jobPath = (id: string): string => `/v1/jobs/${part(id)}`;

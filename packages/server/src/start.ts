@@ -243,6 +243,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       network,
       readTenants: () => queries.readTenantRules(),
       readCaps: () => queries.readCaps(),
+      readQuotas: () => queries.readQuotas(),
       readFrozen: () => queries.readFrozen(),
       childParams,
       renewer: new ThreadRenewer({ url, preparedStatements, logLevel, windowGraceMs: config.windowGraceMs }, tell),

@@ -68,6 +68,19 @@ function ignoresSuspension(host: Host): void {
   });
 }
 
+/** What was counted under quotas is lost when a shard changes hands. */
+function forgetsCounts(host: Host): void {
+  altersLoads(host, (heads) => {
+    const rateStarts = heads.tables.rateStarts.filter(({ limit }) => !limit.startsWith('quota/'));
+    return { ...heads, tables: { ...heads.tables, rateStarts } };
+  });
+}
+
+/** Nothing is counted before a submission is carried out: what several ask for at once is all let through. */
+function countsAfterwards(host: Host): void {
+  alterCommands(host, (command) => (command.kind === 'TakeQuota' ? { ...command, count: 0 } : command));
+}
+
 /** The engine never hears that something is frozen. */
 function ignoresFreezes(host: Host): void {
   alterCommands(host, (command) => (command.kind === 'SetFrozen' ? { ...command, frozen: [] } : command));
@@ -691,6 +704,8 @@ function leavesChildrenAlone(host: Host): void {
 const CASES: readonly Case[] = [
   { what: 'whom a slot is for', within: 60, shownBy: 14, expected: /^I65/, onHost: lendsForEverybody },
   { what: 'what is frozen', within: 100, shownBy: 4, expected: /^I46/, onHost: ignoresFreezes },
+  { what: 'what is counted under quotas', within: 200, shownBy: 14, expected: /^(I50|I19)/, onHost: forgetsCounts },
+  { what: 'counting before a run is created', within: 200, shownBy: 37, expected: /^I50/, onHost: countsAfterwards },
   { what: 'suspended tenants', within: 100, shownBy: 16, expected: /^I46/, onHost: ignoresSuspension },
   {
     what: 'the epoch check',

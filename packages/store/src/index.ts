@@ -23,6 +23,7 @@ export type { FreezeChange, FreezeKind, Frozen, StoredFreeze } from './queries/f
 export type { JobRow, ListJobs, NewJobRow } from './queries/jobs.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { OwnRunId } from './queries/own-run-ids.ts';
+export type { StoredQuotaView } from './queries/quotas.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
 export type { EndedInHour, EndedOfDag, EndedRuns } from './queries/rollups.ts';
 export type { RunDetails, RunOutline } from './queries/run-details.ts';

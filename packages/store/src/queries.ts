@@ -103,6 +103,7 @@ import { getLogAttempts, listDataNodes } from './queries/log-view.ts';
 import { createLoginCode, type NewLoginCode, type NewSession, openSession } from './queries/login.ts';
 import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { claimRunId, type OwnRunId, releaseRunId, shardOfOwnRunId } from './queries/own-run-ids.ts';
+import { listQuotas, readQuotas } from './queries/quotas.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { resolveRun } from './queries/resolve-run.ts';
 import { endedByDag, endedByHour } from './queries/rollups.ts';
@@ -188,6 +189,8 @@ export class Queries {
   tenantOfRun = (runId: RunId) => tenantOfRun(this.#database, runId);
   readTenantRules = () => readTenantRules(this.#database);
   readCaps = () => readCaps(this.#database);
+  readQuotas = () => readQuotas(this.#database);
+  listQuotas = (tenantId: TenantId) => listQuotas(this.#database, tenantId);
   readFrozen = () => readFrozen(this.#database);
   holdersOfKey = (key: Parameters<typeof holdersOfKey>[2]) => holdersOfKey(this.#database, this.#shown, key);
   listFreezes = (who: Parameters<typeof listFreezes>[1]) => listFreezes(this.#database, who);

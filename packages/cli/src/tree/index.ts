@@ -13,6 +13,7 @@ import { limitCommands } from './limits.ts';
 import { machineCommands } from './machine.ts';
 import { manualCommands } from './manual.ts';
 import { processCommands } from './processes.ts';
+import { quotaCommands } from './quotas.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
 import { tenantCommands } from './tenants.ts';
@@ -38,6 +39,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'zones', summary: 'show and upgrade the time zone data of the cluster' },
   { name: 'settings', summary: 'show and change settings of the cluster' },
   { name: 'tenants', summary: 'teams that share the installation: create, weigh, suspend, resume, delete' },
+  { name: 'quotas', summary: 'how much a tenant may ask for: list, set, raise for a while, remove' },
   { name: 'tokens', summary: 'create, list and revoke credentials' },
 ];
 
@@ -62,7 +64,15 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
   ],
   [
     'Operate:',
-    [...fleetCommands, ...freezeCommands, ...limitCommands, ...tenantCommands, ...accessCommands, ...machineCommands],
+    [
+      ...fleetCommands,
+      ...freezeCommands,
+      ...limitCommands,
+      ...tenantCommands,
+      ...quotaCommands,
+      ...accessCommands,
+      ...machineCommands,
+    ],
   ],
 ];
 

@@ -84,6 +84,10 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   LimitSet: applyLimit,
   SlotsGranted: applyLimit,
   SlotsHeld: applyLimit,
+  QuotaSet: applyRows,
+  QuotaPassed: applyRows,
+  /** Nothing here depends on it: it is for people. */
+  DagQuotaPassed: () => {},
   RunKeySet: applyRunKey,
   RateUsed: applyRate,
   RateFreed: applyRate,

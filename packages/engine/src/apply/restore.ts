@@ -186,6 +186,7 @@ export function dropShards(state: State, shards: readonly ShardNo[]): void {
   state.untold.drop(leaving);
   state.limits.drop(leaving);
   state.rates.drop(leaving);
+  state.quotas.counts.drop(leaving);
   state.runKeys.drop(leaving);
   for (const [uid, { shard }] of state.backfills) if (leaving.has(shard)) state.backfills.delete(uid);
   for (const backfill of state.agenda.backfills)

@@ -1,6 +1,7 @@
 /** The answers to commands. */
 import type { SlotsTold } from './command/limit.ts';
 import type { DagId, RunUid, TaskNo, VersionNo } from './ids.ts';
+import type { QuotaName } from './quota.ts';
 import type { RunOutcome } from './run/phase.ts';
 import type { TaskState } from './task/task-states.ts';
 
@@ -39,7 +40,21 @@ export type RefusalCode =
   | 'STALE_TOKEN'
   | 'EXTEND_REFUSED'
   | 'ADD_REFUSED'
+  /** It must be counted at the home of the tenant first; see `TakeQuota`. */
+  | 'QUOTA_NEEDED'
+  /** The detail is a `QuotaRefusal`. */
+  | 'QUOTA_EXCEEDED'
+  | 'QUOTA_NOT_FOUND'
+  | 'LIMIT_OF_QUOTA'
   | 'NOT_OWNER';
+
+/** Why a request is over quota, as JSON. */
+export interface QuotaRefusal {
+  readonly quota: QuotaName;
+  readonly hard: number;
+  readonly used: number;
+  readonly retryAfterMs: number;
+}
 
 /** One task that a manual action has changed or would change. */
 export interface TouchedTask {
@@ -94,6 +109,10 @@ export type Answer =
 
 export const DONE: Answer = { ok: true, kind: 'done' };
 export const RECORDED: Answer = { ok: true, kind: 'recorded' };
+
+export function refuseOverQuota(refusal: QuotaRefusal): Answer {
+  return refuse('QUOTA_EXCEEDED', JSON.stringify(refusal));
+}
 
 export function refuse(code: RefusalCode, detail = ''): Answer {
   return { ok: false, code, detail };

@@ -26,6 +26,7 @@ import type {
   SetPaused,
   SetPriority,
 } from './command/manual.ts';
+import type { RaiseQuota, SetQuota, SetQuotas, TakeQuota } from './command/quota.ts';
 import type { CancelRun, DeployDag, RetireDag, SubmitRuns } from './command/run.ts';
 import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused } from './command/schedule.ts';
 import type { HoldEvent } from './command/trigger.ts';
@@ -47,6 +48,7 @@ export type * from './command/expect.ts';
 export type * from './command/host.ts';
 export type * from './command/limit.ts';
 export type * from './command/manual.ts';
+export type * from './command/quota.ts';
 export type * from './command/run.ts';
 export type * from './command/schedule.ts';
 export type * from './command/trigger.ts';
@@ -63,6 +65,10 @@ export type Command =
   | AskSlots
   | TakeSlots
   | SetLimits
+  | SetQuota
+  | RaiseQuota
+  | TakeQuota
+  | SetQuotas
   | SetFrozen
   | NoteEvent
   | CancelRun

@@ -33,6 +33,7 @@ import { LimitTable } from './limit/limit-table.ts';
 import { RateTable } from './limit/rate-table.ts';
 import { PastTable } from './past/past-table.ts';
 import { QueueTable } from './queue/queue-table.ts';
+import { QuotaTable } from './quota/quota-table.ts';
 import { RequiresTable } from './requires/requires-table.ts';
 import { RunKeys } from './run/run-keys.ts';
 import { RunTable } from './run/run-table.ts';
@@ -181,6 +182,7 @@ export class State {
   readonly limits = new LimitTable();
   /** Limits of starts per time. */
   readonly rates = new RateTable();
+  readonly quotas = new QuotaTable();
   readonly workers = new WorkerTable((worker) => this.withdrawOffers(worker));
   readonly timers = new TimerHeap();
   readonly windows = new WindowWheel();

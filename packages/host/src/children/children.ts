@@ -108,7 +108,11 @@ export class Children {
     if (!answer.ok && answer.code === 'PARAMS_UNCHECKED') return;
     if (!answer.ok) return this.end(claim, 'refused', `The dag ${name} makes no runs: it is retired.`);
     if (answer.kind === 'child' && answer.state === 'full') {
-      return this.end(claim, 'full', `The dag ${name} has too many live runs that other runs have called.`);
+      return this.end(
+        claim,
+        'full',
+        `The dag ${name} can have no further run: it has too many live runs that other runs have called, or its quota of runs is used up.`,
+      );
     }
     if (!wait) await this.end(claim, 'accepted', null, JSON.stringify({ run: uid }));
   }

@@ -1,8 +1,8 @@
 /**
- * Weights of tenants, which of them are suspended, what is frozen, and which caps there are. They are read from the database each second and told to the
+ * Weights of tenants, which of them are suspended, what is frozen, and which caps and quotas there are. They are read from the database each second and told to the
  * engine of this node and to its gateway. While the database is away, what was read last holds.
  */
-import type { Command } from '@signalbox/engine';
+import type { Command, QuotaRule } from '@signalbox/engine';
 import type { CapRule, Frozen, TenantRule } from '@signalbox/store';
 import type { Clock, Log } from '../ports.ts';
 
@@ -12,6 +12,7 @@ interface TenantPorts {
   readonly readTenants: () => Promise<readonly TenantRule[]>;
   readonly readCaps: () => Promise<readonly CapRule[]>;
   readonly readFrozen: () => Promise<readonly Frozen[]>;
+  readonly readQuotas: () => Promise<readonly QuotaRule[]>;
   readonly onFrozen: (frozen: readonly Frozen[]) => void;
   readonly tell: (command: Command) => void;
   readonly onRead: (tenants: readonly TenantRule[]) => void;
@@ -27,6 +28,8 @@ export class Tenants {
   private capsText = '[]';
   private frozen: readonly Frozen[] = [];
   private frozenText = '[]';
+  private quotas: readonly QuotaRule[] = [];
+  private quotasText = '[]';
   private cancel: (() => void) | null = null;
   private isStopped = false;
 
@@ -49,19 +52,23 @@ export class Tenants {
     let read: readonly TenantRule[];
     let caps: readonly CapRule[];
     let frozen: readonly Frozen[];
+    let quotas: readonly QuotaRule[];
     try {
-      const { readTenants, readCaps, readFrozen } = this.ports;
-      [read, caps, frozen] = await Promise.all([readTenants(), readCaps(), readFrozen()]);
+      const { readTenants, readCaps, readFrozen, readQuotas } = this.ports;
+      [read, caps, frozen, quotas] = await Promise.all([readTenants(), readCaps(), readFrozen(), readQuotas()]);
     } catch (error) {
       this.ports.log('warn', 'Tenants could not be read.', { error: String(error) });
       return;
     }
     if (this.isStopped) return;
-    const [text, capsText, frozenText] = [read, caps, frozen].map((rules) => JSON.stringify(rules)) as [
-      string,
-      string,
-      string,
-    ];
+    const [text, capsText, frozenText, quotasText] = [read, caps, frozen, quotas].map((rules) =>
+      JSON.stringify(rules),
+    ) as [string, string, string, string];
+    if (quotasText !== this.quotasText) {
+      this.quotasText = quotasText;
+      this.quotas = quotas;
+      this.ports.tell({ kind: 'SetQuotas', quotas });
+    }
     if (frozenText !== this.frozenText) {
       this.frozenText = frozenText;
       this.frozen = frozen;
@@ -82,6 +89,7 @@ export class Tenants {
 
   /** An engine that begins knows of no tenant. */
   tellEngine(): void {
+    if (this.quotas.length > 0) this.ports.tell({ kind: 'SetQuotas', quotas: this.quotas });
     this.tellTenants();
     if (this.frozen.length > 0) this.ports.tell({ kind: 'SetFrozen', frozen: this.frozen });
     this.tellCaps();

@@ -31,6 +31,7 @@ export * from './jobs.ts';
 export * from './logs.ts';
 export * from './manual.ts';
 export * from './new-tasks.ts';
+export * from './quotas.ts';
 export { EVENT_TASK } from './read-closing.ts';
 export * from './read-groups.ts';
 export * from './read-schedules.ts';

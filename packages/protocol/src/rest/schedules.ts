@@ -94,7 +94,7 @@ export const windowViewSchema = z.object({
   wallTime: z.string().nullable(),
   /** How many windows this speaks of; 0 when there were too many to count. */
   count: z.int(),
-  skipped: z.enum(['paused', 'missed', 'gap', 'overlap', 'deadline', 'deleted', 'unmet']).nullable(),
+  skipped: z.enum(['paused', 'missed', 'gap', 'overlap', 'deadline', 'deleted', 'unmet', 'quota']).nullable(),
   run: runIdSchema.nullable(),
   decidedAt: instant,
 });

@@ -46,6 +46,7 @@ import { operationOf } from './operations/index.ts';
 import { pageRoutes } from './pages/index.ts';
 import { priorityRoutes } from './priorities.ts';
 import { queueRoutes } from './queues.ts';
+import { quotaRoutes } from './quotas.ts';
 import { rerunRoutes } from './rerun.ts';
 import type { RestParts } from './rest-parts.ts';
 import { retentionRoutes } from './retention.ts';
@@ -197,6 +198,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   freezeRoutes(app, parts);
   blockerRoutes(app, parts);
   tenantRoutes(app, parts);
+  quotaRoutes(app, parts);
   webhookRoutes(app, parts);
   loginRoutes(app, parts);
   sessionRoutes(app, parts);

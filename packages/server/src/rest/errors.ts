@@ -1,9 +1,9 @@
 /** Turns every error into `application/problem+json`, using the error table. */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { Answer, RefusalCode } from '@signalbox/engine';
+import type { Answer, QuotaRefusal, RefusalCode } from '@signalbox/engine';
 import type { Routed } from '@signalbox/host';
-import { type ErrorCode, type ErrorDetails, SignalboxError } from '@signalbox/protocol';
+import { type ErrorCode, type ErrorDetails, QUOTA_MEANINGS, SignalboxError } from '@signalbox/protocol';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { wantsSite } from './pages/site.ts';
 import { sendPage, wayInPage } from './pages/way-in.ts';
@@ -130,8 +130,17 @@ const REFUSALS: Readonly<Record<RefusalCode, ErrorCode>> = {
   STALE_TOKEN: 'STALE_TOKEN',
   EXTEND_REFUSED: 'EXTEND_REFUSED',
   ADD_REFUSED: 'ADD_REFUSED',
+  QUOTA_NEEDED: 'UNAVAILABLE',
+  QUOTA_EXCEEDED: 'QUOTA_EXCEEDED',
+  QUOTA_NOT_FOUND: 'QUOTA_NOT_FOUND',
+  LIMIT_OF_QUOTA: 'LIMIT_OF_QUOTA',
   NOT_OWNER: 'UNAVAILABLE',
 };
+
+function overQuota(detail: string): SignalboxError {
+  const { quota, hard, used, retryAfterMs } = JSON.parse(detail) as QuotaRefusal;
+  return new SignalboxError('QUOTA_EXCEEDED', { quota, what: QUOTA_MEANINGS[quota], hard, used, retryAfterMs });
+}
 
 /** What a command was answered, or the error that stands for how it ended. */
 export function answerOf<Kind extends Extract<Answer, { ok: true }>['kind']>(
@@ -144,6 +153,7 @@ export function answerOf<Kind extends Extract<Answer, { ok: true }>['kind']>(
   if (routed.status === 'unknown') throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: RETRY_MS });
   const { answer } = routed;
   if (!answer.ok) {
+    if (answer.code === 'QUOTA_EXCEEDED') throw overQuota(answer.detail);
     const reason = answer.detail.replace(/\.$/, '');
     throw new SignalboxError(REFUSALS[answer.code], { ...details, reason, key: answer.detail });
   }

@@ -27,6 +27,7 @@ import { retries } from './f-retries.ts';
 import { freezes } from './g-freezes.ts';
 import { runKeys } from './g-keys.ts';
 import { limits } from './g-limits.ts';
+import { quotas } from './g-quotas.ts';
 import { rates } from './g-rates.ts';
 import { slots } from './g-slots.ts';
 import { tenants } from './g-tenants.ts';
@@ -62,6 +63,7 @@ const ALL: readonly CheckerMaker[] = [
   limits,
   runKeys,
   slots,
+  quotas,
   rates,
   freezes,
   tenants,

@@ -25,6 +25,7 @@ import { limitsLeft, planLimit, usesLimits } from './limits.ts';
 import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
 import { mayBeHeldByPast, pastsLeft } from './past.ts';
+import { planQuota, quotasLeft, usesQuotas } from './quotas.ts';
 import { planScheduleUse } from './schedule-use.ts';
 import { SimSenders } from './senders.ts';
 import { SimSubmissions } from './submissions.ts';
@@ -108,6 +109,7 @@ export class SimClients {
     this.#tenants.start(() => this.isStopped);
     this.#freezes.start(() => this.isStopped);
     if (usesLimits(this.#world.chance)) this.#startLimits(meanMs * LIMITS_APART);
+    if (usesQuotas(this.#world.chance)) this.#startQuotas(meanMs * LIMITS_APART);
     const hands = this.#chance.fork('assets by hand');
     const produce = () => {
       const node = this.#anyNode();
@@ -123,6 +125,25 @@ export class SimClients {
       this.#in(coming.wait(meanMs * EVENTS_APART), come);
     };
     this.#in(2_500, come);
+  }
+
+  #startQuotas(meanMs: number): void {
+    const chance = this.#chance.fork('quotas');
+    const set = () => {
+      const node = this.#anyNode();
+      if (this.isStopped) return;
+      const { tenants } = this.#world;
+      if (node !== null) this.#ask(node, planQuota(chance, tenants.ids, node.process.wall(), ACTOR), () => undefined);
+      this.#in(chance.wait(meanMs), set);
+    };
+    this.#in(1_500, set);
+  }
+
+  /** What they hold back could not come to its end. */
+  #removeQuotas(): void {
+    const node = this.#anyNode();
+    if (node === null || !usesQuotas(this.#world.chance)) return;
+    for (const command of quotasLeft(this.#world.database.tables, ACTOR)) this.#ask(node, command, () => undefined);
   }
 
   #startLimits(meanMs: number): void {
@@ -318,6 +339,7 @@ export class SimClients {
       this.#ask(node!, resume, () => undefined);
     }
     this.#setPools();
+    this.#removeQuotas();
     const who = { tenantId: TENANT, actor: ACTOR };
     for (const cancel of node === null ? [] : pastsLeft(this.#world.database.tables, who)) {
       this.#ask(node!, cancel, () => undefined);

@@ -1,4 +1,5 @@
 /** One machine that runs the production host over fake ports: begins, is paused or blocked, dies, begins again as another node. */
+
 import type { NodeId } from '@signalbox/engine';
 import { Host } from '@signalbox/host';
 import { FakeStore } from '../fake-store/index.ts';
@@ -6,6 +7,7 @@ import type { Environment } from './environment.ts';
 import { capsIn } from './limits.ts';
 import { NodeLines } from './node-lines.ts';
 import { type ClockFaults, type PauseKind, Process } from './process.ts';
+import { quotasIn } from './quotas.ts';
 import { SimRenewer } from './renewer.ts';
 
 export interface NodeHooks {
@@ -83,6 +85,7 @@ export class SimNode {
         unfit: () => null,
         readTenants: () => Promise.resolve(this.#world.tenants.rules()),
         readCaps: () => Promise.resolve(capsIn(this.#world.database.tables)),
+        readQuotas: () => Promise.resolve(quotasIn(this.#world.database.tables, this.process.wall())),
         readFrozen: () => Promise.resolve(this.#world.tenants.frozen()),
         network: lines,
         renewer: new SimRenewer(thread, this.#renewalStore, settings.windowGraceMs),

@@ -52,7 +52,13 @@ const selectTenants = statement(
     where ($1::boolean or state <> 'deleted') and name > $2::text order by name limit $3::integer`,
 );
 const selectTenantNamed = statement('select_tenant_named', `select ${COLUMNS} from tenant where name = $1::text`);
-const selectRules = statement('select_tenant_rules', 'select tenant_id, weight, state from tenant');
+/** Who uses more than a quota should allow has a tenth of its weight until then. */
+const selectRules = statement(
+  'select_tenant_rules',
+  `select t.tenant_id,
+      t.weight * case when exists (select 1 from quota q where q.tenant_id = t.tenant_id and q.level > 0) then 0.1 else 1 end,
+      t.state from tenant t`,
+);
 /** Numbers are given one after the other: two who create tenants at the same moment would both take the next one. */
 const lockNumbers = statement(
   'lock_tenant_numbers',

@@ -23,6 +23,7 @@ import type {
   LimitPage,
   NodePage,
   QueuePage,
+  QuotaPage,
   RunColumns,
   RunPage,
   SchedulePage,
@@ -162,6 +163,8 @@ export const tenantPagesQuery = (withDeleted: boolean) =>
     undefined,
   );
 
+export const quotasQuery = (tenant: string) =>
+  read<QuotaPage>(['quotas', tenant], `/v1/tenants/${seg(tenant)}/quotas`, { everyMs: FLEET_MS });
 export const limitsQuery = () => read<LimitPage>(['limits'], '/v1/limits', { everyMs: FLEET_MS });
 export const limitQuery = (name: string) =>
   read<LimitDetails>(['limits', name], `/v1/limits/${seg(name)}`, { everyMs: FLEET_MS });

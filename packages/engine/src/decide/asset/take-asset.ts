@@ -12,6 +12,7 @@ import { type Actor, makeRunUid, type RunUid } from '../../model/ids.ts';
 import { hashOf } from '../../model/schedule/spread.ts';
 import { triggersOf } from '../../model/trigger/event-trigger.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
+import { mayCreate } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { createRun } from '../run/create.ts';
 import { takenKey } from '../run/key-policy.ts';
@@ -50,6 +51,8 @@ function take(
   if (!isReady) return record(inputs);
   const params = dag.current.spec.defaultParams ?? null;
   if (takenKey(state, dag, dag.current, params) !== null) return record(used(inputs));
+  // It stays fresh, and is part of the next run that there is room for.
+  if (!mayCreate(recorder, dag)) return record(inputs);
   createRun(recorder, dag, {
     uid: uidOf(dag, trigger, source),
     priority: dag.current.spec.priority,

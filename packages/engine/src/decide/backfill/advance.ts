@@ -9,6 +9,7 @@ import type { Backfill } from '../../tables/backfill/backfill.ts';
 import { mayMove, nextWindows } from '../../tables/backfill/backfills.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { State } from '../../tables/state.ts';
+import { mayCreate } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { createWindowRun } from '../run/create.ts';
 import { newestRun, type WindowRun } from '../schedule/newest-run.ts';
@@ -58,6 +59,7 @@ function advance(recorder: Recorder, backfill: Backfill, dag: Dag): void {
     const newest = newestRun(recorder, backfill.scheduleId, at);
     if (newest === undefined || recorder.isFull() || !mayMove(state, backfill)) break;
     if (wants(backfill, newest)) {
+      if (!mayCreate(recorder, dag)) break;
       createBackfillRun(recorder, { backfill, dag, at, isFirst: newest === null });
       createdCount += 1;
     } else skippedCount += 1;

@@ -6,6 +6,7 @@ import type { Actor, RunId, RunRow } from '../../model/ids.ts';
 import type { StoredRun } from '../../model/stored.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { ENDED, SET_ASIDE } from '../../tables/run/run-table.ts';
+import { mayCreate } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { cancelRun } from '../run/cancel.ts';
 import { areChecked, createRun } from '../run/create.ts';
@@ -28,7 +29,7 @@ export function beginChild(recorder: Recorder, command: BeginChild): Answer {
   const dag = dagOf(recorder, command);
   if (dag === undefined || dag.isRetired) return refuse('DAG_NOT_FOUND', dag?.name);
   if (!areChecked(dag, command.checkedFor)) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
-  if (dag.liveChildren >= MAX_LIVE_CHILDREN) return FULL;
+  if (dag.liveChildren >= MAX_LIVE_CHILDREN || !mayCreate(recorder, dag)) return FULL;
   makeChild(recorder, dag, command, command.params);
   return LIVE;
 }

@@ -6,6 +6,7 @@ import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { VersionNo } from '../../model/ids.ts';
 import { scheduleFault } from '../../model/schedule/schedule-fault.ts';
 import { setExpectations } from '../expect/expect.ts';
+import { askQuota } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { pastFault, refuseSchedules, setDefinitionSchedules } from '../schedule/definition-schedules.ts';
 import { reviveDag } from './retire.ts';
@@ -32,6 +33,8 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
     if (fault !== null)
       return refuse('SCHEDULE_INVALID', `Expected event ${expected}: ${fault.message} ${fault.remedy}`);
   }
+  const refusedByQuota = isSame ? null : askQuota(recorder, command, 'deploys');
+  if (refusedByQuota !== null) return refusedByQuota;
   state.tenantNames.set(tenantId, command.tenant);
   if (isSame) {
     const changed = known.isRetired;

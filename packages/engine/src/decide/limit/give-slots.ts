@@ -5,10 +5,12 @@
  * Shards that want more take turns: the best class first, then who has least, then who waits longest. A shard keeps a slot while it has tasks for it, until
  * another shard wants it and its turn is over. So a slot seldom travels, and nobody waits for ever.
  */
-import { type Answer, DONE } from '../../model/answer.ts';
+import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { AskSlots, SetLimit, SlotsTold } from '../../model/command.ts';
+import { tenantLimit } from '../../model/limit.ts';
 import type { Grant } from '../../tables/limit/home.ts';
 import { Home } from '../../tables/limit/home.ts';
+import { isCapOfQuota } from '../../tables/quota/cap-of-quota.ts';
 import type { Recorder } from '../recorder.ts';
 
 /** How long a shard may keep a slot in use that others want. */
@@ -20,16 +22,25 @@ const REPEAT_MS = 1_000;
 const SMALL = 64;
 const IDLE_RANK = 1_000;
 
-export function setLimit(recorder: Recorder, { shard, tenantId, limit, slots, actor }: SetLimit): Answer {
+export function setLimit(recorder: Recorder, command: SetLimit): Answer {
+  const { tenantId, limit } = command;
+  if (limit === tenantLimit(tenantId) && isCapOfQuota(recorder.state, command)) return refuse('LIMIT_OF_QUOTA', limit);
+  changeLimit(recorder, command);
+  return DONE;
+}
+
+export function changeLimit(
+  recorder: Recorder,
+  { shard, tenantId, limit, slots, actor }: Omit<SetLimit, 'kind'>,
+): void {
   const { state } = recorder;
   const home = state.limits.home(shard, limit);
   // A repeat; or there never was such a limit.
-  if (home.slots === slots) return DONE;
+  if (home.slots === slots) return;
   const no = home.no + 1;
   const sinceNo = home.slots === null || slots === null ? no : home.sinceNo;
   recorder.record({ kind: 'LimitSet', shard, tenantId, limit, slots, no, sinceNo, actor, at: state.now });
   settleHome(recorder, home);
-  return DONE;
 }
 
 export function askSlots(recorder: Recorder, command: AskSlots): Answer {

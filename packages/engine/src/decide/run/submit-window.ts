@@ -5,6 +5,7 @@ import type { Instant, RunUid } from '../../model/ids.ts';
 import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import { windowAfter } from '../../model/schedule/window-after.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
+import { askQuota, takeRuns } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { isDelayedRun } from '../schedule/delayed-run.ts';
 import { newestRun } from '../schedule/newest-run.ts';
@@ -31,6 +32,8 @@ export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, 
   const used = params ?? dag.paramsOfWindow(schedule.spec);
   const taken = takenKey(state, dag, dag.current, used);
   if (taken !== null) return refuse('RUN_KEY_TAKEN', describeTaken(state, taken));
+  const refusedByQuota = askQuota(recorder, command, 'submits') ?? takeRuns(recorder, dag);
+  if (refusedByQuota !== null) return refusedByQuota;
   const runId = createWindowRun(recorder, dag, {
     ...{ at, timetable: schedule.timetable, scheduleNo: schedule.scheduleNo, spec: schedule.spec },
     ...{ cause: command.cause ?? 'api', actor: command.actor },

@@ -8,6 +8,7 @@ import type { Dag } from '../../tables/dag/dag.ts';
 import { Version } from '../../tables/dag/dag.ts';
 import { keyOfNew } from '../../tables/run/may-have-key.ts';
 import { refuseUnlessOpen } from '../dead-letter/replay.ts';
+import { askQuota, takeRuns } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { addDelayedRun, nextDelayedNo, timeFault } from '../schedule/delayed-run.ts';
 import { areChecked, createRun } from './create.ts';
@@ -50,6 +51,8 @@ export function submitRuns(recorder: Recorder, command: SubmitRuns): Answer {
   if (command.window !== undefined) return submitWindow(recorder, dag, command, command.window);
   const taken = firstTakenKey(recorder, dag, version, command);
   if (taken !== null) return refuse('RUN_KEY_TAKEN', taken);
+  const refusedByQuota = askQuota(recorder, command, 'submits') ?? takeRuns(recorder, dag, count);
+  if (refusedByQuota !== null) return refusedByQuota;
   state.recentUids.set(command.uid, state.batchNo);
   for (let index = 0; index < count; index++) {
     const { params, priority, until, at } = command.items[index]!;

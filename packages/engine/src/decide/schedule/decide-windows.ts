@@ -11,6 +11,7 @@ import type { Window } from '../../model/schedule/window-after.ts';
 import { type Schedule } from '../../tables/schedule/schedule.ts';
 import { nextOf, watchNext } from '../../tables/schedule/watch-schedule.ts';
 import type { State } from '../../tables/state.ts';
+import { mayCreate } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { createScheduledRun } from '../run/create.ts';
 import { takenKey } from '../run/key-policy.ts';
@@ -129,10 +130,18 @@ export function decideWindow(recorder: Recorder, schedule: Schedule, { at, fires
     : isLate
       ? 'deadline'
       : mayRunBeside(recorder, schedule) && !isKeyTaken(recorder.state, schedule)
-        ? null
+        ? mayFire(recorder, schedule)
+          ? null
+          : 'quota'
         : 'overlap';
   if (skipped === null) return fire(recorder, schedule, at);
   recordDecided(recorder, schedule, { firesAt: at, runId: null, skipped, count: 1, untilAt: at });
+}
+
+/** Its dag may have one more run today: that is counted. */
+function mayFire(recorder: Recorder, { dagId }: Schedule): boolean {
+  const dag = recorder.state.dags.get(dagId);
+  return dag === undefined || mayCreate(recorder, dag);
 }
 
 /** Its tenant is deleted: nobody could start what it creates, or look at it. */

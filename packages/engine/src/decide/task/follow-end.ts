@@ -9,6 +9,7 @@ import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import { isCauseShared, isWatched, judgeEnd } from '../breaker/judge.ts';
 import { writeDeadLetter } from '../dead-letter/dead-letter.ts';
 import { countQuick, isPoison } from '../dead-letter/poison.ts';
+import { countFailure } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 
 interface ClassifiedFailure {
@@ -50,6 +51,7 @@ export function followEnd(
   if (end.taskState === 'failed') {
     // A worker that stops an attempt of an open run by itself (it was frozen past its lease) may have stopped the last one.
     const cause = fingerprint ?? fingerprintIn(recorder, slot, { outcome, code, error });
+    countFailure(recorder, recorder.state.runs.versionOf(recorder.state.tasks.run[slot]!).dag);
     writeDeadLetter(recorder, slot, { reason: reasonOf(end, classified), outcome, code, error, fingerprint: cause });
   }
   // By far the most common case: nothing failed, and no breaker looks on.

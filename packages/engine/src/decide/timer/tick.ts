@@ -25,6 +25,7 @@ import { freeRates } from '../limit/use-rate.ts';
 import { endPause } from '../manual/pause.ts';
 import { giveBack } from '../match/loan.ts';
 import { linkPasts, pastDue } from '../past/check-past.ts';
+import { lookAtQuotas, nextLookAt } from '../quota/set-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { checkRequirements } from '../requires/check-requires.ts';
 import { decideDueWindows } from '../schedule/decide-windows.ts';
@@ -52,6 +53,7 @@ export function tick(recorder: Recorder): void {
   tellAssets(recorder);
   wakeLimits(recorder);
   freeRates(recorder);
+  lookAtQuotas(recorder);
   checkExpectations(recorder);
 }
 
@@ -63,11 +65,15 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
   const timer = state.timers.peek()?.at ?? null;
   const sent = state.sent.nextDueAt(state.settings.undeliveredMs);
   const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
-  const told = soonest(state.untold.next(), soonest(state.limits.next(), state.rates.next()));
+  const told = soonest(state.untold.next(), soonest(state.limits.next(), ratesDue(state)));
   const waits = soonest(soonest(pastDue(state), state.requires.next()), told);
   const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
   const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), nextExpectedAt(state));
   return { mono, wall };
+}
+
+function ratesDue(state: State): number | null {
+  return soonest(soonest(state.rates.next(), state.quotas.counts.next()), nextLookAt(state));
 }
 
 function soonest(a: number | null, b: number | null): number | null {

@@ -9,6 +9,7 @@ import { type Instant, nextRunId, type RunUid } from '../../model/ids.ts';
 import { keyName } from '../../model/key-name.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import type { HeldEvents } from '../../tables/trigger/held-events.ts';
+import { askQuota, takeRuns } from '../quota/ask-quota.ts';
 import type { Recorder } from '../recorder.ts';
 import { areChecked } from '../run/create.ts';
 import { releaseHeld } from './release-held.ts';
@@ -33,7 +34,12 @@ export function holdEvent(recorder: Recorder, command: HoldEvent): Answer {
   }
   if (dag.isRetired) return refuse('DAG_NOT_FOUND', dag.name);
   if (!areChecked(dag, command.checkedFor)) return refuse('PARAMS_UNCHECKED', String(dag.current.no));
-  const held = hold(recorder, dag, command, makeRoom(recorder, command));
+  const asked = askQuota(recorder, command, 'submits');
+  if (asked !== null) return asked;
+  const open = makeRoom(recorder, command);
+  const refused = open === undefined ? takeRuns(recorder, dag) : null;
+  if (refused !== null) return refused;
+  const held = hold(recorder, dag, command, open);
   storeKey(recorder, command, held);
   if (command.rule.of === 'batch' && held.eventCount >= command.rule.max) releaseHeld(recorder, held);
   return { ok: true, kind: 'held', uid: held.uid };

@@ -16,6 +16,7 @@ import { type LimitChange, limitChanges, limitTables } from './limit.ts';
 import { type ManualChange, manualChanges } from './manual.ts';
 import { type MapChange, mapChanges } from './map.ts';
 import { type PastChange, pastChanges } from './past.ts';
+import { type QuotaChange, quotaChanges, quotaTables } from './quota.ts';
 import { type RateChange, rateChanges, rateTables } from './rate.ts';
 import type { FoldedRows } from './rows.ts';
 import { type RunChange, runChanges } from './run.ts';
@@ -38,6 +39,7 @@ export type * from './manual.ts';
 export type * from './map.ts';
 export type * from './past.ts';
 export type * from './payload.ts';
+export type * from './quota.ts';
 export type * from './rate.ts';
 export type * from './run.ts';
 export type * from './run-key.ts';
@@ -64,6 +66,7 @@ export type Change =
   | ExpectChange
   | RateChange
   | LimitChange
+  | QuotaChange
   | RunKeyChange;
 
 /** A description, whatever its kind. */
@@ -97,6 +100,7 @@ const DESCRIBED = [
   ...assetChanges,
   ...expectChanges,
   ...limitChanges,
+  ...quotaChanges,
   ...runKeyChanges,
   ...rateChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
@@ -126,6 +130,7 @@ export const TABLES = {
   ...assetTables,
   ...expectTables,
   ...limitTables,
+  ...quotaTables,
   ...runKeyTables,
   ...rateTables,
 } as const;

@@ -5,6 +5,7 @@
 import { BACKFILL_STATES } from '../backfill.ts';
 import { PRIORITIES } from '../dag/spec.ts';
 import { DEAD_LETTER_REASONS, DEAD_LETTER_STATES } from '../dead-letter.ts';
+import { QUOTA_LEVELS } from '../quota.ts';
 import { RUN_OUTCOMES, RUN_PHASES } from '../run/phase.ts';
 import { ATTEMPT_OUTCOMES, MARKS } from '../task/outcome.ts';
 import { STORED_TASK_STATES } from '../task/task-states.ts';
@@ -30,9 +31,10 @@ export const WORDS = {
   breakerStates: list('breaker state', ['closed', 'open', 'ramping']),
   backfillStates: list('backfill state', BACKFILL_STATES),
   scheduleOrigins: list('schedule origin', ['definition', 'api']),
-  skipReasons: list('skip reason', ['paused', 'missed', 'gap', 'overlap', 'deadline', 'deleted', 'unmet']),
+  skipReasons: list('skip reason', ['paused', 'missed', 'gap', 'overlap', 'deadline', 'deleted', 'unmet', 'quota']),
   expiryReasons: list('expiry reason', ['queue', 'total']),
   returnReasons: list('return reason', ['refused', 'undelivered', 'drained']),
+  quotaLevels: list('quota level', QUOTA_LEVELS),
   /** What the row of a task may say: see `model/task/task-states.ts`. */
   taskStates: list('task state', STORED_TASK_STATES),
   /** The states that a person can mark a task with. */

@@ -11,6 +11,8 @@ export interface DeployDag {
   readonly name: string;
   readonly spec: DagSpec;
   readonly hash: string;
+  /** It was counted under the quota of its tenant. */
+  readonly isCounted?: true;
   readonly actor: Actor;
 }
 
@@ -51,6 +53,8 @@ export interface SubmitRuns {
   readonly cause?: 'api' | 'event';
   /** Uses this version instead of the current one, to repeat a run as it was (I35). */
   readonly versionNo?: VersionNo;
+  /** They were counted under the quota of their tenant. */
+  readonly isCounted?: true;
   readonly actor: Actor;
 }
 

@@ -21,5 +21,7 @@ export interface HoldEvent {
   /** Every event has one: a command that is sent again is the same event (I11). */
   readonly key: { readonly key: string; readonly bodyHash: string };
   readonly checkedFor?: VersionNo;
+  /** It was counted under the quota of its tenant. */
+  readonly isCounted?: true;
   readonly actor: Actor;
 }

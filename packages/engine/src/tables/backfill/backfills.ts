@@ -2,6 +2,7 @@
 import { isLiveBackfill } from '../../model/backfill.ts';
 import type { BackfillUid, Instant, RunRow } from '../../model/ids.ts';
 import { previousWindow, windowAfter } from '../../model/schedule/window-after.ts';
+import { isOverRuns } from '../quota/run-quota.ts';
 import { keyOfNew, mayHaveKey } from '../run/may-have-key.ts';
 import type { State } from '../state.ts';
 import type { Backfill } from './backfill.ts';
@@ -36,7 +37,7 @@ export function mayMove(all: State, { state, isDone, liveRuns, spec, dagId, tena
   if (partial.has(dagId)) return false;
   const dag = dags.get(dagId);
   if (dag === undefined) return true;
-  if (!dag.hasRoomForRun() || dag.waitingRuns.size > 0) return false;
+  if (!dag.hasRoomForRun() || dag.waitingRuns.size > 0 || isOverRuns(all, dag)) return false;
   return mayHaveKey(all, dag, keyOfNew(dag.current, dag.paramsOfWindow(spec.schedule)));
 }
 

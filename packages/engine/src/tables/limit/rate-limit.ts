@@ -69,15 +69,19 @@ export class RateLimit extends LaneLimit {
   /** It counts starts, not what runs. */
   override use(): void {}
 
+  /** Starts that count. */
+  get count(): number {
+    return this.started;
+  }
+
   /** The span that a start belongs to, with how many it has then, and until when they count. */
-  spanAt(now: Instant): StoredSpan {
-    const perMs = this.rate?.perMs ?? 0;
+  spanAt(now: Instant, count = 1, perMs = this.rate?.perMs ?? 0): StoredSpan {
     const widthMs = Math.max(1, Math.floor(perMs / SPANS));
     const fromAt = (Math.floor(now / widthMs) * widthMs) as Instant;
     const known = this.spans.get(fromAt);
     // After a change of the rate a span that counts for longer may begin at the same instant.
     const untilAt = Math.max(fromAt + widthMs + perMs, known?.untilAt ?? 0) as Instant;
-    return { fromAt, untilAt, starts: (known?.starts ?? 0) + 1 };
+    return { fromAt, untilAt, starts: (known?.starts ?? 0) + count };
   }
 
   set({ fromAt, untilAt, starts }: StoredSpan, { now, mono }: Clocks): void {
@@ -107,12 +111,19 @@ export class RateLimit extends LaneLimit {
   roomAt({ now, mono }: Clocks): Instant | null {
     const { rate } = this;
     if (rate === null || this.room >= 1) return null;
+    return (now + this.waitMs(rate.limit - 1, mono)) as Instant;
+  }
+
+  /** How long until no more than so many starts count. */
+  waitMs(most: number, mono: number): number {
     let left = this.started;
+    let waitMs = 0;
     for (const { freeAt, starts } of [...this.spans.values()].sort((a, b) => a.freeAt - b.freeAt)) {
+      if (left <= most) break;
       left -= starts;
-      if (left < rate.limit) return (now + Math.max(0, Math.ceil(freeAt - mono))) as Instant;
+      waitMs = Math.max(0, Math.ceil(freeAt - mono));
     }
-    return null;
+    return waitMs;
   }
 
   /** Spans that count no more. */

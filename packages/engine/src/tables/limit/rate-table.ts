@@ -24,6 +24,11 @@ export class RateTable {
     return rate;
   }
 
+  /** Starts that count. */
+  count(name: LimitName): number {
+    return this.byName.get(name)?.count ?? 0;
+  }
+
   /** The dag is in memory: what its current version says counts. */
   attach(shard: ShardNo, name: LimitName, source: () => RateSpec | null): RateLimit {
     const rate = this.getOrAdd(shard, name);

@@ -12,6 +12,7 @@ import { freezeOperations } from './freezes.ts';
 import { houseOperations } from './house.ts';
 import { jobOperations } from './jobs.ts';
 import type { Operation } from './operation.ts';
+import { quotaOperations } from './quotas.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
 import { slotLimitOperations } from './slot-limits.ts';
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...houseOperations,
   ...tenantOperations,
   ...slotLimitOperations,
+  ...quotaOperations,
   ...freezeOperations,
   ...blockerOperations,
   ...webhookOperations,

@@ -405,6 +405,7 @@ test('every call wants a credential whose role may (I66)', async () => {
       workerId: 'x',
       jobId: 'x',
       tenant: 'x',
+      quota: 'submits',
       schedule: 'x',
       backfillId: 'x',
       webhookId: 'x',

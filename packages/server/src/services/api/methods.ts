@@ -16,6 +16,7 @@ import {
   part,
   text,
 } from './message.ts';
+import { QUOTA_METHODS } from './quota-methods.ts';
 import type { RestAnswer, RestRequest } from './rest-call.ts';
 import { TIME_METHODS } from './time-methods.ts';
 
@@ -289,6 +290,7 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
   },
   ...JOB_METHODS,
   ...TIME_METHODS,
+  ...QUOTA_METHODS,
   ListTasks: {
     ask: (message) => ({
       method: 'GET',

@@ -14,6 +14,7 @@ import { Ago } from '../../parts/now.tsx';
 import { Card, Empty, Page } from '../../parts/page.tsx';
 import { Paged } from '../../parts/paged.tsx';
 import { actionsOf, type Column, Table } from '../../parts/table.tsx';
+import { QuotaDialog } from './quota-dialog.tsx';
 import { TenantDialog } from './tenant-dialog.tsx';
 
 const FILTERS = [
@@ -130,6 +131,13 @@ function Actions({ tenant }: { readonly tenant: TenantView }) {
         dialog={(onClose) => <TenantDialog tenant={tenant} onClose={onClose} />}
       >
         Settings …
+      </OpenButton>
+      <OpenButton
+        needs="admin"
+        label={`Quotas of ${name}`}
+        dialog={(onClose) => <QuotaDialog name={name} onClose={onClose} />}
+      >
+        Quotas …
       </OpenButton>
       {isOwn ? null : state === 'active' ? (
         <OpenButton
