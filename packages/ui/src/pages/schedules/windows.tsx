@@ -19,6 +19,7 @@ const SKIPPED: Readonly<Record<NonNullable<WindowView['skipped']>, string>> = {
   deadline: 'Skipped: it could not start in time.',
   deleted: 'Skipped: the DAG was deleted.',
   unmet: 'Skipped: what it requires was not there in time.',
+  quota: 'Skipped: the quota of runs of this DAG was used up.',
 };
 
 interface WindowsProps {
