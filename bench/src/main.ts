@@ -9,6 +9,7 @@ import { chooseParts } from './choose.ts';
 import { edgeUnderPressure } from './edge.ts';
 import { type Figure, jsonOf, missedIn, tableOf } from './figure.ts';
 import { idleWorkers } from './fleet/fleet.ts';
+import { flood } from './flood.ts';
 import { graphShapes, maps } from './graphs.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
@@ -18,6 +19,7 @@ import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
 import { historyQueries, statusReads, viewOfLargeRun } from './reads/index.ts';
 import { comparedWith, readRecorded, record } from './recorded.ts';
+import { release } from './release.ts';
 import { againstRaw, medianOf } from './repeat.ts';
 import { bulkRegistration, dueAtOnce, nextTimes, registered, spreadOverAnHour } from './schedules/index.ts';
 import { slowDisk } from './slow-disk.ts';
@@ -152,6 +154,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   'run-view': () => withCluster(1, 2_000, viewOfLargeRun),
   status: () => withCluster(1, 100, (cluster) => statusReads(cluster, 15_000 * scale), SETTINGS, UNLIMITED),
   storm: () => withCluster(1, 500, (cluster) => storm(cluster, 10_000 * scale)),
+  flood: () => withCluster(1, 2_000, (cluster) => flood(cluster, 500_000 * scale)),
+  release: () => withCluster(1, 100, (cluster) => release(cluster, 10_000 * scale)),
   backfill: () => withCluster(1, 20, (cluster) => backfillBeside(cluster, 365)),
   'schedules-next': async () => nextTimes(scale),
   'schedules-bulk': () => withCluster(1, 100, (cluster) => bulkRegistration(cluster, 200_000 * scale)),

@@ -39,6 +39,8 @@ const REMEDIES: Readonly<Partial<Record<ErrorCode, () => string>>> = {
   WRONG_HOST: () =>
     'Use the address that the server printed when it started, or add the name to SIGNALBOX_ALLOWED_HOSTS.',
   RATE_LIMITED: () => 'Wait a few seconds and try again, with fewer at a time.',
+  QUOTA_EXCEEDED: () => 'Wait, or ask those who run the installation for a raise.',
+  LOAD_SHED: () => 'Wait a few seconds and try again, or use a higher --priority.',
   OVERLOADED: () => 'Wait a few seconds and try again.',
   UNAVAILABLE: () => 'Wait a few seconds and try again.',
   UNKNOWN_OUTCOME: () =>

@@ -42,6 +42,7 @@ import { Reach } from './peer/reach.ts';
 import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens, Unfit } from './ports.ts';
 import { type Routed, Router } from './router.ts';
 import { Tenants } from './tenants/tenants.ts';
+import { MOST_LIVE_RUNS } from './turn/shedding.ts';
 import { Turns, WORTH_A_COMMIT } from './turn/turns.ts';
 
 interface HostOptions {
@@ -55,6 +56,8 @@ interface HostOptions {
   readonly settings: EngineSettings;
   /** How much must wait before a commit is sent behind another one. The simulator draws it, so that commits overlap there too. */
   readonly worthACommit?: number;
+  /** Live runs beyond which this server refuses submissions. */
+  readonly mostLiveRuns?: number;
   /** How much a takeover loads before it serves. The simulator draws it, so that a part comes later there too. */
   readonly loadSizes?: LoadSizes;
 }
@@ -99,6 +102,7 @@ export class Host {
 
   constructor(options: HostOptions, given: HostPorts) {
     const { nodeId, settings, worthACommit = WORTH_A_COMMIT, loadSizes = LOAD_SIZES } = options;
+    const { mostLiveRuns = MOST_LIVE_RUNS } = options;
     const clock = new AttentiveClock(given.clock);
     const ports = { ...given, clock };
     const { log } = ports;
@@ -110,6 +114,7 @@ export class Host {
     this.turns = new Turns({
       ...ports,
       worthACommit,
+      mostLiveRuns,
       loadSizes,
       onCommitted: (changes, batch) => {
         keepPayloads(payloads, changes);

@@ -381,6 +381,13 @@ export const ERRORS = {
     message: 'Too many {what}: the rate limit is reached. Nothing was stored.',
     remedy: 'Retry after the time in "Retry-After", and send fewer at a time.',
   },
+  LOAD_SHED: {
+    http: 429,
+    grpc: 'RESOURCE_EXHAUSTED',
+    retryable: true,
+    message: 'The server has too much to do for submissions of priority {priority}. Nothing was stored.',
+    remedy: 'Retry after the time in "Retry-After". A higher priority is refused later.',
+  },
   QUOTA_EXCEEDED: {
     http: 429,
     grpc: 'RESOURCE_EXHAUSTED',

@@ -87,6 +87,8 @@ import type {
   ResetBreakerOptions,
   Retention,
   RetentionRun,
+  RetriedRuns,
+  RetryRuns,
   RunLogLine,
   RunLogPage,
   RunPage,
@@ -324,6 +326,8 @@ export interface Client {
   setPriority(id: string, priority: Priority, options?: ChangeOptions): Promise<PrioritySet>;
   /** The same of a page of the runs that fit: go on with the cursor. @example await client.setPriorities({ dag: 'report', to: 'low', dryRun: true }) */
   setPriorities(filter: SetPriorities, options?: ChangeOptions): Promise<PrioritiesSet>;
+  /** Failed tasks of a page of the failed runs that fit run again. @example await client.retryRuns({ dag: 'report', dryRun: true }) */
+  retryRuns(filter: RetryRuns, options?: ChangeOptions): Promise<RetriedRuns>;
   /** Tells why a task does not run, what helps, and when it probably starts. @example (await client.getTaskWhy(id, 'load')).message */
   getTaskWhy(run: string, task: string, options?: CallOptions): Promise<TaskWhy>;
   /** Resolves when the run has ended, or was set aside. */

@@ -184,6 +184,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     { priority: 'high' },
   ],
   [
+    'retryRuns',
+    (c) => c.retryRuns({ dag: 'etl', dryRun: true }),
+    { dryRun: true, ...page },
+    'POST /v1/runs/retry',
+    { dag: 'etl', dryRun: true },
+  ],
+  [
     'setPriorities',
     (c) => c.setPriorities({ dag: 'etl', to: 'high' }),
     { dryRun: false, items: [{ run: ID, dag: 'etl', state: 'open', before: 'low', refused: null }], cursor: null },

@@ -96,6 +96,7 @@ export function createClient(options: ClientOptions): Client {
     cancelRuns: (filter, call) => post((s) => s.cancelledRunsSchema, '/v1/runs/cancel', filter, call),
     setPriority: (id, priority, call) =>
       post((s) => s.prioritySetSchema, `${runPath(id)}/priority`, { priority }, call),
+    retryRuns: (filter, call) => post((s) => s.retriedRunsSchema, '/v1/runs/retry', filter, call),
     setPriorities: (filter, call) => post((s) => s.prioritiesSetSchema, '/v1/runs/priority', filter, call),
     waitForRun: (id, wait = {}) => pollRun(client, id, wait, timing),
     listTasks: (run, filter = {}, call) =>

@@ -67,6 +67,8 @@ export interface ServerConfig {
   readonly clockBoundMs: number;
   /** How many requests a caller may send; null for as many as it likes. */
   readonly rate: Rate | null;
+  /** Live runs beyond which this server refuses submissions, low priority first. */
+  readonly mostLiveRuns: number;
   /** How many runs a caller may submit; null for as many as it likes. */
   readonly runRate: Rate | null;
 }
@@ -115,6 +117,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     heartbeatMs: wholeNumber(variables, 'SIGNALBOX_HEARTBEAT_MS', { least: 50, most: DAY_MS, usual: 3_000 }),
     leaseMs: wholeNumber(variables, 'SIGNALBOX_LEASE_MS', { least: 200, most: DAY_MS, usual: 15_000 }),
     rate: rateOf(variables, 'SIGNALBOX_RATE', 2_000),
+    mostLiveRuns: wholeNumber(variables, 'SIGNALBOX_LIVE_RUNS', { least: 1_000, most: 100_000_000, usual: 2_000_000 }),
     runRate: rateOf(variables, 'SIGNALBOX_RUN_RATE', 100_000),
     windowGraceMs: wholeNumber(variables, 'SIGNALBOX_WINDOW_GRACE_MS', { least: 2_000, most: 600_000, usual: 10_000 }),
     clockBoundMs: wholeNumber(variables, 'SIGNALBOX_CLOCK_BOUND_MS', { least: 1_000, most: DAY_MS, usual: 60_000 }),

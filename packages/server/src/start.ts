@@ -220,6 +220,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       gatewayAddress: grpcAddress,
       dataAddress,
       version: VERSION,
+      mostLiveRuns: config.mostLiveRuns,
       settings: {
         ...DEFAULT_SETTINGS,
         leaseMs: config.leaseMs,

@@ -1,6 +1,6 @@
 /** `signalbox runs retry`. */
 import type { Client } from '@signalbox/sdk';
-import { type ClientFlags, connect } from '../connection.ts';
+import { connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
 import { followToEnd } from '../follow/follow-to-end.ts';
 import { tasksOf } from '../instances.ts';
@@ -8,15 +8,23 @@ import { coloured, plain, print, printJson } from '../output.ts';
 import { CliError } from '../problem.ts';
 import { next } from '../program-name.ts';
 import { resolveRun } from '../run-id.ts';
+import { allPages, filterOf, isFiltered, type RunFilterFlags } from './run-filter.ts';
+import { isSure } from './sure.ts';
 
-export interface RetryFlags extends ClientFlags {
+export interface RetryFlags extends RunFilterFlags {
   readonly wait?: boolean;
   readonly timeout?: number;
 }
 
 export async function retry(given: string, task: string | undefined, flags: RetryFlags): Promise<void> {
+  if (isFiltered(given, flags)) return retryMany(flags);
   const client = await connect(flags);
   const run = await resolveRun(client, given);
+  if (flags.dryRun) {
+    const names = task === undefined ? await failedTasks(client, run) : [task];
+    if (flags.json) return printJson({ dryRun: true, run, tasks: names });
+    return print(`${names.map(plain).join(', ')} of run ${run} would run again`);
+  }
   const tasks = task === undefined ? await failedTasks(client, run) : [task];
   const retried = [];
   for (const name of tasks) retried.push(await client.retryTask(run, name));
@@ -24,6 +32,25 @@ export async function retry(given: string, task: string | undefined, flags: Retr
   if (flags.json) return printJson({ run, tasks: retried });
   for (const { task: name, state } of retried) print(`task ${plain(name)} is ${coloured(state)}`);
   print(`follow it with: ${next(`runs watch ${run}`)}`);
+}
+
+/** Shows how many there are, asks, and retries them page by page, the newest first. */
+async function retryMany(flags: RetryFlags): Promise<void> {
+  if (flags.wait) throw new CliError('--wait is for one run.', 'Pass a run, or leave out --wait.', EXIT.usage);
+  const client = await connect(flags);
+  const { state: _, ...filter } = filterOf(flags);
+  const change = (page: object) => client.retryRuns({ ...filter, ...page });
+  const found = await allPages((page) => change({ ...page, dryRun: true }), flags.limit);
+  if (flags.dryRun || found.length === 0) {
+    if (flags.json) return printJson({ dryRun: true, items: found });
+    for (const one of found) print(`run ${one.run} of ${plain(one.dag)}: ${one.refused ?? `${one.count} tasks`}`);
+    return print(`${found.length} runs would be retried`);
+  }
+  if (!flags.yes && !(await isSure(`Retry ${found.length} runs? [y/N] `))) return print('nothing was retried');
+  const done = await allPages(change, flags.limit);
+  if (flags.json) return printJson({ dryRun: false, items: done });
+  for (const { run, refused } of done) if (refused !== null) print(`run ${run}: ${refused}`);
+  print(`${done.filter(({ refused }) => refused === null).length} runs are retried`);
 }
 
 async function failedTasks(client: Client, run: string): Promise<string[]> {

@@ -10,6 +10,7 @@ import {
   type ArgumentDefinition,
   clientFlags,
   define,
+  type FlagDefinition,
   JSON_SOURCES,
   json,
   oneOf,
@@ -30,12 +31,27 @@ const RUN_FILTER = [
   { flags: '--dag <dag>', what: 'all runs of this dag', completes: 'dag' },
   { flags: '--tag <tag>', what: 'all runs of dags with this tag' },
   {
+    flags: '--priority <priority>',
+    what: `of those, only runs with this priority: ${PRIORITIES.join(', ')}`,
+    completes: PRIORITIES,
+    read: oneOf(PRIORITIES),
+  },
+  { flags: '--key <key>', what: 'of those, only runs with this key of concurrency' },
+  { flags: '--since <time>', what: 'of those, only runs created at or after this time' },
+  { flags: '--limit <count>', what: 'with a filter: maximum number of runs', usual: 1000, read: wholeNumber },
+  { flags: '-y, --yes', what: 'do not ask for confirmation' },
+] as const satisfies readonly FlagDefinition[];
+
+/** The same of runs that have not ended. */
+const LIVE_FILTER: readonly FlagDefinition[] = [
+  ...RUN_FILTER,
+  {
     flags: '--state <state>',
     what: 'of those, only runs that wait (queued) or are active (open)',
     completes: ['queued', 'open'],
     read: oneOf(['queued', 'open']),
   },
-] as const;
+];
 
 export const runCommands = [
   define<TriggerFlags>({
@@ -125,17 +141,7 @@ export const runCommands = [
       'With --dag or --tag it cancels all runs that fit and have not ended, the newest first, after it has told you how many.',
     arguments: [{ ...run, isOptional: true }],
     flags: [
-      ...RUN_FILTER,
-      {
-        flags: '--priority <priority>',
-        what: `of those, only runs with this priority: ${PRIORITIES.join(', ')}`,
-        completes: PRIORITIES,
-        read: oneOf(PRIORITIES),
-      },
-      { flags: '--key <key>', what: 'of those, only runs with this key of concurrency' },
-      { flags: '--since <time>', what: 'of those, only runs created at or after this time' },
-      { flags: '--limit <count>', what: 'with a filter: maximum number of runs', usual: 1000, read: wholeNumber },
-      { flags: '-y, --yes', what: 'do not ask for confirmation' },
+      ...LIVE_FILTER,
       { flags: '--force', what: 'also stop teardowns, undos and hooks, and do not wait for attempts' },
       {
         flags: '--grace <span>',
@@ -169,17 +175,7 @@ export const runCommands = [
         read: oneOf(PRIORITIES),
         field: 'to',
       },
-      ...RUN_FILTER,
-      {
-        flags: '--priority <priority>',
-        what: 'of those, only runs that have this priority now',
-        completes: PRIORITIES,
-        read: oneOf(PRIORITIES),
-      },
-      { flags: '--key <key>', what: 'of those, only runs with this key of concurrency' },
-      { flags: '--since <time>', what: 'of those, only runs created at or after this time' },
-      { flags: '--limit <count>', what: 'with a filter: maximum number of runs', usual: 1000, read: wholeNumber },
-      { flags: '-y, --yes', what: 'do not ask for confirmation' },
+      ...LIVE_FILTER,
       { flags: '--dry-run', what: 'only print which runs would get another priority' },
       ...clientFlags,
     ],
@@ -191,13 +187,24 @@ export const runCommands = [
   }),
   define<RetryFlags>({
     name: 'runs retry',
-    summary: 'run a failed task again, and what depends on it',
-    details: 'Without a task, retries every failed task.',
-    arguments: [run, { name: 'task', what: 'the name of a task', isOptional: true }],
-    flags: [{ flags: '-w, --wait', what: 'follow the run until it ends' }, timeout, ...clientFlags],
+    summary: 'run a failed task again, and what depends on it; or those of many runs by a filter',
+    details:
+      'Without a task, retries every failed task. With --dag or --tag it retries all failed runs that fit, the newest first, after it has told you how many.',
+    arguments: [
+      { ...run, isOptional: true },
+      { name: 'task', what: 'the name of a task', isOptional: true },
+    ],
+    flags: [
+      ...RUN_FILTER,
+      { flags: '--dry-run', what: 'only print what would run again' },
+      { flags: '-w, --wait', what: 'follow the run until it ends' },
+      timeout,
+      ...clientFlags,
+    ],
     examples: [
       ['signalbox runs retry last --wait', 'retry all failed tasks and watch'],
       ['signalbox runs retry last load', 'one task'],
+      ['signalbox runs retry --dag hello --dry-run', 'which failed runs of a dag would run again'],
     ],
     run: async ([id = '', task], flags) => (await import('../commands/runs-retry.ts')).retry(id, task, flags),
   }),

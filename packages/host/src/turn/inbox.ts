@@ -1,8 +1,9 @@
 /**
- * Commands that wait for a decision. Submissions have their own queue, counted in runs. They are refused when it is full,
- * and decided after everything else, so reports, heartbeats and cancels never wait behind a flood of submissions (I74).
+ * Commands that wait for a decision. Submissions have their own queue, counted in runs. They are refused when it is full, low
+ * priority first (see `shedding.ts`), and decided after everything else, so reports, heartbeats and cancels never wait behind a flood of submissions (I74).
  */
-import type { Answer, Command } from '@signalbox/engine';
+import type { Answer, Command, Priority } from '@signalbox/engine';
+import { SHARES } from './shedding.ts';
 
 /** How a command came out. `unknown`: it may have been done (its commit failed, or the node lost the shard). */
 export type Outcome =
@@ -21,12 +22,20 @@ const SHEDDABLE: ReadonlySet<Command['kind']> = new Set<Command['kind']>([
   'SubmitRuns',
   'CreateSchedules',
   'DeployDag',
+  'TakeQuota',
 ]);
 
 export interface InboxLimits {
   /** Runs and schedules that wait to be created, and dags to be deployed: beyond these, new ones are refused. */
   readonly submissions: number;
 }
+
+export interface Shedding {
+  /** The class of a submission; null: it is refused, whatever waits here. */
+  readonly shed: (command: Command) => Priority | null;
+}
+
+const ALL_ALIKE: Shedding = { shed: () => 'high' };
 
 /** What one turn takes. */
 export interface TurnLimits {
@@ -41,10 +50,12 @@ export class Inbox {
   private runs = 0;
   private readonly limits: InboxLimits;
   private readonly onArrival: () => void;
+  private readonly shedding: Shedding;
 
-  constructor(limits: InboxLimits, onArrival: () => void) {
+  constructor(limits: InboxLimits, onArrival: () => void, shedding = ALL_ALIKE) {
     this.limits = limits;
     this.onArrival = onArrival;
+    this.shedding = shedding;
   }
 
   get size(): number {
@@ -59,7 +70,8 @@ export class Inbox {
   /** False when the command is refused for want of room. Reports, heartbeats and cancels are always taken. */
   offer(envelope: Envelope): boolean {
     if (SHEDDABLE.has(envelope.command.kind)) {
-      if (this.runs >= this.limits.submissions) return false;
+      const priority = this.shedding.shed(envelope.command);
+      if (priority === null || this.runs >= this.limits.submissions * SHARES[priority]) return false;
       this.submissions.push(envelope);
       this.runs += weightOf(envelope);
     } else this.waiting.push(envelope);

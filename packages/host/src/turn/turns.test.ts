@@ -87,6 +87,7 @@ function setUp() {
     clock: { wall: () => 0 as never, mono: () => mono as never, after },
     random: { uint32: () => 1 },
     worthACommit: WORTH_A_COMMIT,
+    mostLiveRuns: 1_000_000,
     loadSizes: LOAD_SIZES,
     log: (level, message) => level === 'error' && world.errors.push(message),
     onCommitted: () => undefined,

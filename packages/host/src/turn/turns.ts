@@ -13,6 +13,7 @@ import {
   nextDue,
   noteAllLoaded,
   noteLook,
+  type Priority,
   restoreRuns,
   type ShardNo,
   type SpeculativeEnded,
@@ -21,6 +22,7 @@ import {
   shardOfCommand,
   shardOfRun,
   step,
+  type TenantId,
 } from '@signalbox/engine';
 import type { CommitChain, RestCursor, ShardStamp, Store } from '@signalbox/store';
 import type { LoadSizes } from '../ownership/load.ts';
@@ -29,6 +31,7 @@ import { Charges, describe } from './charges.ts';
 import { type Envelope, Inbox, type InboxLimits, type TurnLimits } from './inbox.ts';
 import { Outbox } from './outbox.ts';
 import { WindowPace } from './window-pace.ts';
+import { classOf, isTooDeep } from './shedding.ts';
 
 interface TurnsPorts {
   readonly store: Store;
@@ -37,6 +40,8 @@ interface TurnsPorts {
   readonly log: Log;
   /** How much must wait before a commit is sent behind another one: commands, and runs of submissions. */
   readonly worthACommit: number;
+  /** Live runs beyond which submissions are refused. */
+  readonly mostLiveRuns: number;
   readonly loadSizes: LoadSizes;
   /** After the commit, before anything of it is sent; with how many commands it was for, and how long it took. */
   readonly onCommitted: (changes: readonly Change[], batch: { commandCount: number; tookMs: number }) => void;
@@ -64,7 +69,7 @@ const INBOX_LIMITS: InboxLimits = { submissions: 12_000 };
 const LONGEST_COMMIT_MS = 10_000;
 
 export class Turns {
-  readonly inbox = new Inbox(INBOX_LIMITS, () => this.arrived());
+  readonly inbox = new Inbox(INBOX_LIMITS, () => this.arrived(), { shed: (command) => this.classFor(command) });
   /** Decides which run or schedule is charged for an exception. */
   readonly charges: Charges;
   private readonly ports: TurnsPorts;
@@ -86,6 +91,14 @@ export class Turns {
   constructor(ports: TurnsPorts) {
     this.ports = ports;
     this.charges = new Charges(ports.log);
+  }
+
+  private classFor(command: Command): Priority | null {
+    const { state } = this;
+    const priority = classOf(command, state);
+    if (state === null) return priority;
+    const live = { runs: state.runs.count, of: (tenantId: TenantId) => state.runs.liveOf(tenantId) };
+    return isTooDeep(command, priority, live, this.ports.mostLiveRuns) ? null : priority;
   }
 
   /** The working set, while it may be used. */

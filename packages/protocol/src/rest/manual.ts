@@ -163,6 +163,33 @@ export const setPrioritiesSchema = z
   .refine(isNarrow, narrow('get another priority'));
 export type SetPriorities = z.infer<typeof setPrioritiesSchema>;
 
+const { state: _state, ...endedFilter } = runFilter;
+
+/** Failed runs: their failed tasks run again, and what depends on them. */
+export const retryRunsSchema = z
+  .strictObject({
+    ...endedFilter,
+    dryRun: z.boolean().optional().describe('Only report which runs would open again, and how many tasks would run.'),
+  })
+  .refine(isNarrow, narrow('be retried'));
+export type RetryRuns = z.infer<typeof retryRunsSchema>;
+
+/** A page of failed runs that fit the filter, each with what was done to it or why not. */
+export const retriedRunsSchema = z.object({
+  dryRun: z.boolean(),
+  items: z.array(
+    z.object({
+      run: runIdSchema,
+      dag: z.string(),
+      /** Tasks that run again, or may. */
+      count: z.int(),
+      refused: z.string().nullable(),
+    }),
+  ),
+  cursor: z.string().nullable(),
+});
+export type RetriedRuns = z.infer<typeof retriedRunsSchema>;
+
 /** A page of runs that fit the filter and have another priority, each with what was done to it or why not. */
 export const prioritiesSetSchema = z.object({
   dryRun: z.boolean(),

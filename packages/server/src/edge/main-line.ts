@@ -3,9 +3,9 @@
  * open requests is limited (I68, I74).
  */
 import type { MessagePort } from 'node:worker_threads';
-import type { Command, LimitName, RunId, TenantId, WaitingTask, WorkerId } from '@signalbox/engine';
+import type { Command, LimitName, RunId, SubmitRuns, TenantId, WaitingTask, WorkerId } from '@signalbox/engine';
 import type { ProgressSeen, Routed } from '@signalbox/host';
-import { type RetentionRun, SignalboxError } from '@signalbox/protocol';
+import { PRIORITIES, type Priority, type RetentionRun, SignalboxError } from '@signalbox/protocol';
 import type {
   EdgeAsks,
   FromEdge,
@@ -26,6 +26,8 @@ const MOST_RUNS_UNDER_WAY = 20_000;
 const MOST_RUNS_OF_CALLER = 15_000;
 /** Refused first when there is too much (I74). */
 const SUBMISSIONS: ReadonlySet<Command['kind']> = new Set<Command['kind']>(['SubmitRuns', 'DeployDag']);
+/** Of the room for submissions, what each class may fill: as the main thread does it. What names no priority counts as normal. */
+const SHARES = { critical: 3, high: 1, normal: 0.8, low: 0.5 } as const;
 /** The main thread answers by the deadline; if it stands still, nobody waits for much longer. */
 const LATE_MS = 500;
 const PROGRESS_MS = 250;
@@ -34,6 +36,13 @@ type Ask = EdgeAsks extends infer A ? (A extends unknown ? Omit<A, 'no'> : never
 
 interface Waiting {
   readonly settle: (answer: MainAnswers) => void;
+}
+
+/** One critical run must not carry a thousand others through. */
+export function leastUrgent(items: SubmitRuns['items']): Priority {
+  let last = 0;
+  for (const { priority } of items) last = Math.max(last, PRIORITIES.indexOf(priority ?? 'normal'));
+  return PRIORITIES[last] ?? 'normal';
 }
 
 export class MainLine {
@@ -51,11 +60,13 @@ export class MainLine {
   /** Submissions are charged by their runs, to the queue and to their caller. Cancels and the like have room of their own (I74). */
   async command(command: Command, deadlineMs: number, caller = ''): Promise<Routed> {
     const isSubmission = SUBMISSIONS.has(command.kind);
-    if (this.#waiting.size >= MOST_UNDER_WAY * (isSubmission ? 1 : 2)) return { status: 'overloaded' };
+    const share = command.kind === 'SubmitRuns' ? SHARES[leastUrgent(command.items)] : 1;
+    if (this.#waiting.size >= MOST_UNDER_WAY * (isSubmission ? Math.min(share, 1.5) : 2))
+      return { status: 'overloaded' };
     if (!isSubmission) return this.#command(command, deadlineMs);
     const runs = command.kind === 'SubmitRuns' ? command.items.length : 1;
     const ofCaller = this.#runsOfCallers.get(caller) ?? 0;
-    if (this.#runsUnderWay + runs > MOST_RUNS_UNDER_WAY || ofCaller + runs > MOST_RUNS_OF_CALLER) {
+    if (this.#runsUnderWay + runs > MOST_RUNS_UNDER_WAY * share || ofCaller + runs > MOST_RUNS_OF_CALLER * share) {
       return { status: 'overloaded' };
     }
     this.#count(caller, runs);

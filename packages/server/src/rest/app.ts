@@ -50,6 +50,7 @@ import { quotaRoutes } from './quotas.ts';
 import { rerunRoutes } from './rerun.ts';
 import type { RestParts } from './rest-parts.ts';
 import { retentionRoutes } from './retention.ts';
+import { retryRunsRoutes } from './retry-runs.ts';
 import { runRoutes } from './runs.ts';
 import { schedulePreviewRoutes } from './schedule-preview.ts';
 import { scheduleRoutes } from './schedules.ts';
@@ -181,6 +182,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   rerunRoutes(app, parts);
   cancelRoutes(app, parts);
   priorityRoutes(app, parts);
+  retryRunsRoutes(app, parts);
   logRoutes(app, parts);
   deadLetterRoutes(app, parts);
   breakerRoutes(app, parts);

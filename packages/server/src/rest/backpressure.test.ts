@@ -23,7 +23,7 @@ test('a flood of batches is refused beyond a second’s work, and what was accep
   expect(accepted.length).toBeGreaterThan(5);
   expect(refused.length).toBeGreaterThan(5);
   for (const { status, headers, body: problem } of refused) {
-    expect({ status, code: problem.code }).toEqual({ status: 503, code: 'OVERLOADED' });
+    expect({ status, code: problem.code }).toEqual({ status: 429, code: 'LOAD_SHED' });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   }
   expect((await cancelled).status).toBe(200);

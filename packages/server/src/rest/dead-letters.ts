@@ -268,7 +268,7 @@ function refusal(letter: DeadLetterRow, error: unknown): DeadLettersUsed['refuse
   return { letter: idOf(letter), code: error.code, message: error.message };
 }
 
-const ENDS_ALL: ReadonlySet<string> = new Set(['UNKNOWN_OUTCOME', 'UNAVAILABLE', 'OVERLOADED']);
+const ENDS_ALL: ReadonlySet<string> = new Set(['UNKNOWN_OUTCOME', 'UNAVAILABLE', 'OVERLOADED', 'LOAD_SHED']);
 
 function preview(letters: readonly DeadLetterRow[], latest: boolean): DeadLettersUsed {
   const names = [...new Set(letters.map(({ dagName }) => dagName))].sort();

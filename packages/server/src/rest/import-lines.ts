@@ -110,7 +110,8 @@ async function createGroup<Item>(
     for (const { lines: some, error } of refused) {
       count -= some.length;
       // Too much at once for the server: these lines wait for their turn, for as long as the request may take.
-      if (error.code === 'OVERLOADED' && work.leftMs() > 10 * OVERLOADED_MS) again.push(...some);
+      if ((error.code === 'OVERLOADED' || error.code === 'LOAD_SHED') && work.leftMs() > 10 * OVERLOADED_MS)
+        again.push(...some);
       else report.refuse(some[0]!.no, some.length, error);
     }
     report.create(count);

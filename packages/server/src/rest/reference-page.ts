@@ -60,7 +60,7 @@ request can fail with ${words(COMMON_ERRORS)}, \`UNAUTHENTICATED\` or \`FORBIDDE
 | open streams per token | 100 |
 | requests per token | 2,000 per second, bursts of 4,000 (\`SIGNALBOX_RATE\`; 0 for no limit) |
 | submitted runs per token | 100,000 per second, bursts of 200,000 (\`SIGNALBOX_RUN_RATE\`; 0 for no limit) |
-| submitted runs that are not created yet | 20,000 per server, 15,000 per token; beyond that \`OVERLOADED\` |
+| submitted runs that are not created yet | 20,000 per server, 15,000 per token, low priority half of it; beyond that \`LOAD_SHED\` |
 | wrong credentials from one address | 20 a minute |
 
 ${groups.join('\n\n')}`;

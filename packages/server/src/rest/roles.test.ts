@@ -98,6 +98,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'POST /v1/runs/:id/tasks/:task/resume': 'operators',
   'POST /v1/runs/:id/rerun': 'operators',
   'POST /v1/dags/:name/clear': 'operators',
+  'POST /v1/runs/retry': 'operators',
   'POST /v1/runs/cancel': 'operators',
   'POST /v1/runs/:id/priority': 'operators',
   'GET /v1/runs/:id/tasks/:task/why': 'readers',

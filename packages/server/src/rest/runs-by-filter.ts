@@ -17,23 +17,37 @@ export interface FilteredRuns {
   readonly cursor: string | null;
 }
 
+/** Those that have failed. */
+export async function failedRuns(
+  request: FastifyRequest,
+  parts: RestParts,
+  filter: RunFilter,
+): Promise<{ readonly runs: readonly RunView[]; readonly cursor: string | null }> {
+  return page(request, parts, filter, 'failed');
+}
+
+async function page(request: FastifyRequest, parts: RestParts, filter: RunFilter, listed: 'open' | 'failed') {
+  const { tenantId } = callerOf(request);
+  const { dag: dagName, cursor, limit = RUNS_AT_ONCE } = filter;
+  const isWanted = await wanted(request, parts, filter);
+  const list = { dagName, state: listed, before: cursorOf(cursor), limit } as const;
+  const { runs, next } = await fromDatabase(() => parts.queries.listRuns(tenantId, list), request.log);
+  const isPast = runs.length > 0 && runs.every(({ createdAt }) => createdAt < sinceOf(filter));
+  return { runs: runs.filter(isWanted), cursor: next === null || isPast ? null : cursorText(next) };
+}
+
 export async function filteredRuns(
   request: FastifyRequest,
   parts: RestParts,
   filter: RunFilter,
 ): Promise<FilteredRuns> {
-  const { tenantId } = callerOf(request);
-  const { dag: dagName, cursor, limit = RUNS_AT_ONCE } = filter;
-  const isWanted = await wanted(request, parts, filter);
-  const list = { dagName, state: 'open', before: cursorOf(cursor), limit } as const;
-  const { runs, next } = await fromDatabase(() => parts.queries.listRuns(tenantId, list), request.log);
-  const isPast = runs.length > 0 && runs.every(({ createdAt }) => createdAt < sinceOf(filter));
+  const { runs, cursor } = await page(request, parts, filter, 'open');
   return {
     runs: runs.flatMap((run) => {
       const state = stateOf(run);
-      return (state === 'queued' || state === 'open') && isWanted(run) ? [{ run, state }] : [];
+      return state === 'queued' || state === 'open' ? [{ run, state }] : [];
     }),
-    cursor: next === null || isPast ? null : cursorText(next),
+    cursor,
   };
 }
 

@@ -29,6 +29,7 @@ import {
   submitSchema,
 } from '@signalbox/protocol';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { leastUrgent } from '../edge/main-line.ts';
 import { fromIso, toIso } from '../iso-instants.ts';
 import { randomBits, systemClock } from '../ports/clock.ts';
 import { type CheckedItems, checkerOf } from './checked-items.ts';
@@ -208,7 +209,16 @@ async function sendTo(
   const routed = await sendChecked(request, parts, wanted, (at, checked) =>
     send(request, parts, at, { ...submission, ...checked }),
   );
+  if (routed.status === 'overloaded') throw shed(submission.items);
   return answerOf(routed, 'submitted', { ...about, dag: name });
+}
+
+/** Who is refused first comes back last. */
+const COME_BACK_MS: Readonly<Record<Priority, number>> = { critical: 1_000, high: 1_000, normal: 3_000, low: 10_000 };
+
+function shed(items: readonly Item[]): SignalboxError {
+  const priority = leastUrgent(items);
+  return new SignalboxError('LOAD_SHED', { priority, retryAfterMs: COME_BACK_MS[priority] });
 }
 
 /** The cached place and schema of the dag can be outdated. Then the dag is looked up again, and the command is sent again. */

@@ -42,8 +42,12 @@ test('a uid is read back as it was written', () => {
   fc.assert(
     fc.property(fc.uuid(), (uid) => {
       const runs = new RunTable();
-      runs.add(1 as RunId, 'ffffffff-ffff-ffff-ffff-ffffffffffff' as never, { taskCount: 1 } as never);
-      const slot = runs.add(2 as RunId, uid as never, { taskCount: 1 } as never);
+      runs.add(
+        1 as RunId,
+        'ffffffff-ffff-ffff-ffff-ffffffffffff' as never,
+        { taskCount: 1, dag: { tenantId: 1 } } as never,
+      );
+      const slot = runs.add(2 as RunId, uid as never, { taskCount: 1, dag: { tenantId: 1 } } as never);
       expect(runs.uidOf(slot)).toBe(uid);
     }),
   );
@@ -104,4 +108,15 @@ test('blocks of tasks have room enough, and waste a quarter at most', () => {
     expect(room).toBeLessThanOrEqual(Math.max(length, length * 1.25));
     expect(roomFor(room)).toBe(room);
   }
+});
+
+test('runs are counted by tenant, and one that leaves is not counted any more', () => {
+  const runs = new RunTable();
+  const of = (tenantId: number) => ({ taskCount: 1, dag: { tenantId } }) as never;
+  const uid = makeRunUid(1 as never, 0 as never, 0, 1);
+  const first = runs.add(1 as RunId, uid, of(1));
+  runs.add(2 as RunId, uid, of(1));
+  runs.add(3 as RunId, uid, of(2));
+  runs.remove(first);
+  expect([1, 2, 3].map((tenantId) => runs.liveOf(tenantId as never))).toEqual([1, 1, 0]);
 });

@@ -5,7 +5,7 @@
 
 import type { ParentRef } from '../../model/command.ts';
 import type { AddedTask } from '../../model/dag/added.ts';
-import type { Instant, RunId, RunRow, RunUid, ScheduleNo, TaskSlot } from '../../model/ids.ts';
+import type { Instant, RunId, RunRow, RunUid, ScheduleNo, TaskSlot, TenantId } from '../../model/ids.ts';
 import type { RunNotes } from '../../model/run/run-notes.ts';
 import type { CheckpointRef } from '../../model/task/checkpoint-ref.ts';
 import { RunFacts } from '../../model/task/facts.ts';
@@ -91,8 +91,21 @@ export class RunTable {
   /** The same runs, by their uid. */
   readonly children = new Map<RunUid, RunRow>();
 
+  private readonly ofTenants = new Map<TenantId, number>();
+
   get count(): number {
     return this.used - this.free.length;
+  }
+
+  /** Those of a tenant that are in memory. */
+  liveOf(tenantId: TenantId): number {
+    return this.ofTenants.get(tenantId) ?? 0;
+  }
+
+  private countOf({ dag: { tenantId } }: Version, by: 1 | -1): void {
+    const count = (this.ofTenants.get(tenantId) ?? 0) + by;
+    if (count === 0) this.ofTenants.delete(tenantId);
+    else this.ofTenants.set(tenantId, count);
   }
 
   /** Its row, or -1. */
@@ -115,12 +128,14 @@ export class RunTable {
     this.scheduleNo[run] = 0;
     this.unfinished[run] = version.taskCount - version.closingCount;
     this.version[run] = version;
+    this.countOf(version, 1);
     this.index.add(id, run);
     return run;
   }
 
   remove(run: RunRow): void {
     this.index.remove(this.id[run]!);
+    this.countOf(this.versionOf(run), -1);
     this.id[run] = NO_ID;
     this.version[run] = undefined;
     if (this.facts.size > 0) this.facts.delete(run);

@@ -45,7 +45,7 @@ export const dagOperations: readonly Operation[] = [
     example: greet,
     status: 200,
     answer: deployedSchema,
-    errors: ['DAG_INVALID', 'SCHEDULE_INVALID', 'SCHEDULE_EXISTS', 'BUNDLE_NOT_FOUND'],
+    errors: ['DAG_INVALID', 'SCHEDULE_INVALID', 'SCHEDULE_EXISTS', 'BUNDLE_NOT_FOUND', 'QUOTA_EXCEEDED'],
   },
   {
     id: 'listDags',

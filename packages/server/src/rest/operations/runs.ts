@@ -26,6 +26,8 @@ import {
   rerunAnswerSchema,
   rerunPreviewSchema,
   rerunSchema,
+  retriedRunsSchema,
+  retryRunsSchema,
   runColumnsQuerySchema,
   runColumnsSchema,
   runLogPageSchema,
@@ -116,6 +118,8 @@ export const runOperations: readonly Operation[] = [
     status: 201,
     answer: submittedSchema,
     errors: [
+      'QUOTA_EXCEEDED',
+      'LOAD_SHED',
       'DAG_NOT_FOUND',
       'PARAMS_INVALID',
       'SCHEDULE_NOT_FOUND',
@@ -138,7 +142,7 @@ export const runOperations: readonly Operation[] = [
     example: { runs: [{ params: 1 }, { params: 2 }] },
     status: 201,
     answer: submittedBatchSchema,
-    errors: ['DAG_NOT_FOUND', 'PARAMS_INVALID', 'RUN_KEY_TAKEN'],
+    errors: ['DAG_NOT_FOUND', 'PARAMS_INVALID', 'RUN_KEY_TAKEN', 'QUOTA_EXCEEDED', 'LOAD_SHED'],
   },
   {
     id: 'listRuns',
@@ -365,6 +369,21 @@ export const runOperations: readonly Operation[] = [
     example: { dag: 'report', state: 'queued', dryRun: true },
     status: 200,
     answer: cancelledRunsSchema,
+    errors: ['DAG_NOT_FOUND'],
+  },
+  {
+    id: 'retryRuns',
+    method: 'POST',
+    path: '/v1/runs/retry',
+    group: 'runs',
+    summary:
+      'Retries failed runs by a filter, one page of runs at a time, newest first; continue with the cursor. Failed tasks run again, and what depends on them. A dry run reports which runs those are.',
+    action: 'retry runs',
+    roles: OPERATORS,
+    body: retryRunsSchema,
+    example: { dag: 'report', since: '2027-03-14T00:00:00Z', dryRun: true },
+    status: 200,
+    answer: retriedRunsSchema,
     errors: ['DAG_NOT_FOUND'],
   },
   {
