@@ -74,6 +74,7 @@ export const EVENT_KINDS = [
   'trigger.fired',
   'asset.produced',
   'limit.set',
+  'budget.crossed',
   'event.missing',
   'task.expired',
   'task.slow',

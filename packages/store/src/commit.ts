@@ -42,6 +42,7 @@ import {
   insertChangedTasks,
   insertRunningTasks,
 } from './statements/task.ts';
+import { usageCalls } from './statements/usage.ts';
 import { writeTables } from './tables/write-tables.ts';
 import { plainArray } from './text.ts';
 
@@ -56,6 +57,8 @@ interface CommitPlace {
   /** The number of this commit within its chain. */
   readonly commitNo: number;
   readonly days: KnownDays;
+  /** There is a rate card: what attempts took is summed. */
+  readonly isAccounting?: boolean;
 }
 
 export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitPlace): Call[] {
@@ -65,6 +68,7 @@ export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitP
     transaction.begin,
     fenceCall(stamps, place),
     ...partsOf(changes).flatMap((part) => rowCalls(foldRows(part), place.days)),
+    ...(place.isAccounting === true ? usageCalls(changes, place.days) : []),
     ...writeJournal(leafOfJournal(place.days, at), journal),
     transaction.commit,
   ];

@@ -12,6 +12,7 @@ import type { CommitChain, NodeReach, NodeRegistration, PayloadKey, RestCursor, 
 import { dropOldAudit } from './queries/audit.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
+import { dropOldUsage } from './queries/costs.ts';
 import { dropUnusedJobs } from './queries/jobs.ts';
 import { dropUnusedRunIds } from './queries/own-run-ids.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
@@ -38,6 +39,8 @@ export class PostgresStore implements Store {
   readonly database: Database;
   readonly partitions: Partitions;
   readonly #ownership: Ownership;
+  /** There is a rate card: commits sum what attempts took. */
+  isAccounting = false;
 
   constructor(database: Database) {
     this.database = database;
@@ -96,6 +99,7 @@ export class PostgresStore implements Store {
         nodeId,
         chainNo,
         days: () => this.partitions.days,
+        isAccounting: () => this.isAccounting,
         fenceOff,
       });
     } catch (error) {
@@ -129,6 +133,7 @@ export class PostgresStore implements Store {
   dropClosedDeadLetters = (closedBefore: Instant) => dropClosedDeadLetters(this.database, closedBefore);
   dropOldCallbacks = () => dropOldCallbacks(this.database);
   dropOldRollups = (beforeHour: number) => dropOldRollups(this.database, beforeHour);
+  dropOldUsage = (beforeDay: number) => dropOldUsage(this.database, beforeDay);
 
   async close(): Promise<void> {
     await this.database.close();

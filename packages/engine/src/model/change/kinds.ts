@@ -5,6 +5,7 @@ import { type AddedChange, addedChanges } from './added.ts';
 import { type AssetChange, assetChanges, assetTables } from './asset.ts';
 import { type AttemptChange, attemptChanges } from './attempt.ts';
 import { type BackfillChange, backfillChanges, backfillTables } from './backfill.ts';
+import { type BudgetChange, budgetChanges, budgetTables } from './budget.ts';
 import { type DagChange, dagChanges } from './dag.ts';
 import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
@@ -28,6 +29,7 @@ export type * from './added.ts';
 export type * from './asset.ts';
 export type * from './attempt.ts';
 export type * from './backfill.ts';
+export type * from './budget.ts';
 export type * from './dag.ts';
 export type * from './dead-letter.ts';
 export type * from './deadline.ts';
@@ -63,6 +65,7 @@ export type Change =
   | AssetChange
   | ExpectChange
   | RateChange
+  | BudgetChange
   | LimitChange
   | RunKeyChange;
 
@@ -99,6 +102,7 @@ const DESCRIBED = [
   ...limitChanges,
   ...runKeyChanges,
   ...rateChanges,
+  ...budgetChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];
@@ -128,4 +132,5 @@ export const TABLES = {
   ...limitTables,
   ...runKeyTables,
   ...rateTables,
+  ...budgetTables,
 } as const;
