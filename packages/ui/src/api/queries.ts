@@ -5,7 +5,10 @@ import type {
   BackfillPage,
   BlockerPage,
   BreakerPage,
+  BudgetPage,
   CallbackPage,
+  Costs,
+  CostsQuery,
   DagDetails,
   DagGrid,
   DagHistory,
@@ -23,6 +26,7 @@ import type {
   LimitPage,
   NodePage,
   QueuePage,
+  RateCardPage,
   RunColumns,
   RunPage,
   SchedulePage,
@@ -161,6 +165,13 @@ export const tenantPagesQuery = (withDeleted: boolean) =>
     (cursor) => withQuery('/v1/tenants', { deleted: withDeleted ? 'true' : undefined, limit: 100, cursor }),
     undefined,
   );
+
+/** Attempts end all the time: what they cost is read again now and then. */
+const COSTS_MS = 15_000;
+export const costsQuery = (query: CostsQuery) =>
+  read<Costs>(['costs', JSON.stringify(query)], withQuery('/v1/costs', query), { everyMs: COSTS_MS });
+export const rateCardsQuery = () => read<RateCardPage>(['rates'], '/v1/costs/rates', { everyMs: COSTS_MS });
+export const budgetsQuery = () => read<BudgetPage>(['budgets'], '/v1/costs/budgets', { everyMs: COSTS_MS });
 
 export const limitsQuery = () => read<LimitPage>(['limits'], '/v1/limits', { everyMs: FLEET_MS });
 export const limitQuery = (name: string) =>
