@@ -298,6 +298,31 @@ async function seedJobs(rig: Rig): Promise<void> {
   await rig.ask('POST', '/v1/tenants', { name: 'team-lab', weight: 0.5, defaultPriority: 'low', critical: false });
   await rig.ask('POST', '/v1/tenants/team-lab/suspend', { reason: 'a loop of submissions' });
   await seedLimits(rig);
+  await seedCosts(rig);
+}
+
+/** A month of sums, prices and two budgets, one of which is crossed. */
+async function seedCosts(rig: Rig): Promise<void> {
+  const card = {
+    currency: 'EUR',
+    slotHour: 0.04,
+    cpuHour: 0.02,
+    gibHour: 0.005,
+    burst: { aboveSlots: 40, premium: 1.5 },
+  };
+  await rig.ask('PUT', '/v1/costs/rates', card);
+  await rig.sql(`
+    update rate_card set from_day = from_day - 60;
+    insert into usage_rollup (shard, dag_id, day, version_no, task_no, priority, tenant_id, attempts, slot_ms, cpu_ms, memory_mib_ms)
+      select shard, dag_id, extract(epoch from now())::bigint / 86400 - ago, 1, 0, 2, tenant_id, 40 + dag_id % 7 * 90,
+          (2 + dag_id % 11) * (3 + (ago * 7 + dag_id) % 5) * 3600000 * case when ago % 7 in (2, 3) then 1 else 3 end,
+          (1 + dag_id % 5) * 900000 * (3 + ago % 5), (1 + dag_id % 9) * 1024 * 3600000::bigint * (2 + ago % 3)
+        from dag, generate_series(0, 34) ago
+      on conflict do nothing;
+    insert into usage_hour (shard, tenant_id, hour, slot_ms)
+      select 0, tenant_id, day * 24 + 9, sum(slot_ms) from usage_rollup group by tenant_id, day on conflict do nothing`);
+  await rig.ask('PUT', '/v1/costs/budgets/tenant', { amount: 2_500 });
+  await rig.ask('PUT', '/v1/costs/budgets/dag:nightly-report', { amount: 20 });
 }
 
 /** A pool that is full, caps, and a frozen queue. */
@@ -435,6 +460,7 @@ async function shootForDocs({ page, go }: SignedIn, { failed, crawl, waiting }: 
     ['workers', '/workers'],
     ['queues', '/queues'],
     ['limits', '/limits'],
+    ['costs', '/costs'],
     ['events', '/events?from=start'],
     ['tenants', '/tenants'],
     ['sources', '/sources'],

@@ -401,12 +401,66 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     expect(complaints).toEqual([]);
   });
 
+  test('prices are set, and costs and budgets are shown', async () => {
+    const { page, go, complaints } = admin;
+    await go('/costs');
+    await page.getByText('There are no prices yet, so nothing is summed.').waitFor();
+    await press('Set prices …');
+    await dialog().getByLabel('Hour of a slot').fill('a lot');
+    expect(await dialog().getByRole('button', { name: 'Set the prices' }).isDisabled()).toBe(true);
+    await dialog().getByLabel('Hour of a slot').fill('3600');
+    await confirm('Set the prices');
+    await page.getByText('3600 EUR').waitFor();
+    await page.getByText('critical 3, high 1, normal 1, low 1').waitFor();
+    await page.getByText('Nothing has ended in this time.').waitFor();
+    // As if attempts had ended: three of 40 s, and one of 20 s.
+    await ui.rig.sql(`
+      insert into usage_rollup (shard, dag_id, day, version_no, task_no, priority, tenant_id, attempts, slot_ms, cpu_ms, memory_mib_ms)
+        select shard, dag_id, extract(epoch from now())::bigint / 86400, 1, 0, 2, tenant_id, case name when 'orders' then 3 else 1 end,
+            case name when 'orders' then 120000 else 20000 end, 0, 0 from dag where name in ('orders', 'report');
+      insert into usage_hour (shard, tenant_id, hour, slot_ms) select 0, 1, extract(epoch from now())::bigint / 3600, 140000`);
+    await page.reload();
+    await row('orders').getByText('120.00').waitFor();
+    await row('report').getByText('20.00').waitFor();
+    await row('orders').getByText('86 %').waitFor();
+    await page.getByRole('link', { name: 'orders' }).click();
+    await page.waitForURL(/dag=orders/);
+    await row('only').getByText('120.00').waitFor();
+    await press('Day');
+    await page.waitForURL(/by=day/);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'CSV' }).click();
+    expect((await download).suggestedFilename()).toMatch(/^costs-.*\.csv$/);
+    await press('New budget …');
+    await dialog().getByLabel('Of', { exact: true }).selectOption({ label: 'a DAG' });
+    await dialog().getByLabel('Name').fill('orders');
+    await dialog().getByLabel('Amount a month').fill('100');
+    await confirm('Set the budget');
+    await row('dag:orders').getByText('crossed').waitFor();
+    await page.getByRole('button', { name: 'Change the budget dag:orders' }).click();
+    await dialog().getByLabel('Amount a month').fill('400');
+    await confirm('Save');
+    await row('dag:orders').getByText('30 %').waitFor();
+    await page.getByRole('button', { name: 'Remove the budget dag:orders' }).click();
+    await confirm('Remove the budget');
+    await page.getByText('No budgets.').waitFor();
+    await ui.rig.ask('PUT', '/v1/costs/budgets/tenant', { amount: 1_000 });
+    expect(complaints).toEqual([]);
+    const viewer = await ui.signIn('viewer');
+    await viewer.go('/costs');
+    const button = viewer.page.getByRole('button', { name: 'New budget …' });
+    await button.waitFor();
+    expect([await button.isDisabled(), await button.getAttribute('title')]).toEqual([true, VIEWER]);
+    expect(await viewer.page.getByRole('button', { name: 'Change prices …' }).count()).toBe(0);
+  });
+
   test.each([
     '/jobs',
     '/jobs/JOB',
     '/assets',
     '/sources',
     '/limits',
+    '/costs',
     '/tenants',
     '/schedules',
     '/dags/report?tab=schedules',
@@ -419,6 +473,8 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
   test.each([
     ['/jobs', 'New job …'],
     ['/tenants', 'New tenant …'],
+    ['/costs', 'New budget …'],
+    ['/costs', 'Change prices …'],
     ['/system', 'Change the settings'],
     ['/dags/report?tab=schedules', 'New schedule …'],
     ['/dags/report', 'Trigger'],
@@ -431,6 +487,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
       ['/jobs', /^Delete/],
       ['/jobs', 'New job …'],
       ['/tenants', /^Delete/],
+      ['/costs', /^Remove the budget/],
       ['/assets', /^Declare/],
       ['/system', 'Change the settings'],
       ['/sources', 'Menu'],

@@ -14,6 +14,7 @@ export const SIDEBAR_PAGES: readonly string[] = [
   '/workers',
   '/queues',
   '/limits',
+  '/costs',
   '/events?from=start',
   '/tenants',
   '/system',

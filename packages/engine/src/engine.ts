@@ -8,6 +8,7 @@ import { noteAssetTold, produceAsset } from './decide/asset/produce-asset.ts';
 import { takeAsset } from './decide/asset/take-asset.ts';
 import { setBackfill, startBackfill } from './decide/backfill/start.ts';
 import { resetBreaker } from './decide/breaker/reset.ts';
+import { crossBudget } from './decide/budget/cross-budget.ts';
 import { askChild, beginChild } from './decide/child/begin-child.ts';
 import { childEnded } from './decide/child/child-ended.ts';
 import { parkCalls } from './decide/child/park-calls.ts';
@@ -184,6 +185,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return noteAssetTold(recorder, command);
     case 'SetLimit':
       return setLimit(recorder, command);
+    case 'CrossBudget':
+      return crossBudget(recorder, command);
     case 'AskSlots':
       return askSlots(recorder, command);
     case 'TakeSlots':

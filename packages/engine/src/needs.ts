@@ -124,6 +124,7 @@ export function needs(state: State, command: Command): readonly Need[] {
     case 'ProduceAsset':
     case 'NoteAssetTold':
     case 'SetLimit':
+    case 'CrossBudget':
     case 'AskSlots':
     case 'TakeSlots':
     case 'SetLimits':
@@ -155,6 +156,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'TakeAsset':
     case 'NoteAssetTold':
     case 'SetLimit':
+    case 'CrossBudget':
     case 'AskSlots':
     case 'TakeSlots':
     case 'SetQuota':

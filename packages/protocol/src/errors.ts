@@ -134,6 +134,13 @@ export const ERRORS = {
     message: '{target} is not frozen.',
     remedy: 'List the freezes to see what is frozen.',
   },
+  BUDGET_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'There is no budget {target}.',
+    remedy: 'List the budgets to see those that are set.',
+  },
   LIMIT_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',

@@ -79,6 +79,7 @@ export const EVENT_KINDS = [
   'limit.set',
   'quota.set',
   'quota.level',
+  'budget.crossed',
   'event.missing',
   'task.expired',
   'task.slow',

@@ -10,6 +10,9 @@ import type {
   BlockerPage,
   BreakerPage,
   BreakerReset,
+  BudgetPage,
+  BudgetRemoved,
+  BudgetView,
   BundleStored,
   CallbackPage,
   CallbackSecret,
@@ -23,6 +26,8 @@ import type {
   ClearedRuns,
   ClearRuns,
   CloudEvent,
+  Costs,
+  CostsQuery,
   CreatedJob,
   CreatedJobs,
   CreatedToken,
@@ -63,6 +68,7 @@ import type {
   NewBackfill,
   NewJob,
   NewLoginLink,
+  NewRateCard,
   NewSchedule,
   NewSchedules,
   NewTenant,
@@ -80,6 +86,8 @@ import type {
   QuotaRemoved,
   QuotaView,
   RaiseQuota,
+  RateCardPage,
+  RateCardView,
   ReplayDeadLettersOptions,
   Rerun,
   RerunAnswer,
@@ -546,6 +554,16 @@ export interface Client {
   getAsset(name: string, options?: CallOptions): Promise<AssetView>;
   /** Says that an asset is fresh, as if a task had produced it. */
   materializeAsset(name: string, options?: ChangeOptions): Promise<AssetView>;
+  /** What attempts took and cost, by day, dag, task or tenant. */
+  getCosts(filter?: Omit<CostsQuery, 'format'>, options?: CallOptions): Promise<Costs>;
+  /** Prices, the newest first. */
+  listRateCards(options?: CallOptions): Promise<RateCardPage>;
+  /** Sets the prices from the current day (UTC) on. For admins of the tenant `default`. */
+  setRateCard(card: NewRateCard, options?: ChangeOptions): Promise<RateCardView>;
+  listBudgets(options?: CallOptions): Promise<BudgetPage>;
+  /** Of `tenant`, `dag:<name>` or `tenant:<name>`, for each month. */
+  setBudget(target: string, amount: number, options?: ChangeOptions): Promise<BudgetView>;
+  removeBudget(target: string, options?: ChangeOptions): Promise<BudgetRemoved>;
   /** Settings of the cluster: the jitter of schedules that name none. */
   getSettings(options?: CallOptions): Promise<SettingsView>;
   changeSettings(settings: ChangeSettings, options?: ChangeOptions): Promise<SettingsView>;

@@ -103,6 +103,19 @@ const QUOTA = {
   ...{ quota: 'submits', soft: null, hard: 5, raise: null, level: 'under', used: 0 },
   ...{ setAt: AT, setBy: 'token:a', warnings: [] },
 };
+const COSTS = {
+  ...{ by: 'day', from: '2026-01-01', to: '2026-01-01', currency: 'EUR', items: [] },
+  total: { attempts: 1, slotHours: 1, burstSlotHours: 0, cpuHours: 0, gibHours: 0, cost: 2 },
+};
+const RATES = {
+  ...{ currency: 'EUR', slotHour: 1, cpuHour: 0, gibHour: 0, burst: null },
+  classes: { critical: 3, high: 1, normal: 1, low: 1 },
+  ...{ from: '2026-01-01', setAt: '2026-01-01T00:00:00.000Z', setBy: 'a' },
+};
+const BUDGET = {
+  ...{ target: 'dag:a', amount: 5, spent: 1, currency: 'EUR' },
+  ...{ setAt: '2026-01-01T00:00:00.000Z', setBy: 'a' },
+};
 const TENANT = {
   ...{ name: 'a', state: 'active', weight: 1, defaultPriority: 'normal', critical: false, reason: null },
   ...{ createdAt: AT, createdBy: 'token:admin', changedAt: AT },
@@ -287,6 +300,18 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     'DELETE /v1/limits/cluster',
     undefined,
   ],
+  ['getCosts', (c) => c.getCosts({ by: 'task', dag: 'a b' }), COSTS, 'GET /v1/costs?by=task&dag=a+b', undefined],
+  ['listRateCards', (c) => c.listRateCards(), page, 'GET /v1/costs/rates', undefined],
+  [
+    'setRateCard',
+    (c) => c.setRateCard({ currency: 'EUR', slotHour: 1 }),
+    RATES,
+    'PUT /v1/costs/rates',
+    { currency: 'EUR', slotHour: 1 },
+  ],
+  ['listBudgets', (c) => c.listBudgets(), page, 'GET /v1/costs/budgets', undefined],
+  ['setBudget', (c) => c.setBudget('dag:a', 5), BUDGET, 'PUT /v1/costs/budgets/dag%3Aa', { amount: 5 }],
+  ['removeBudget', (c) => c.removeBudget('tenant'), { target: 'tenant' }, 'DELETE /v1/costs/budgets/tenant', undefined],
   ['listTenants', (c) => c.listTenants({ deleted: true }), page, 'GET /v1/tenants?deleted=true', undefined],
   ['getTenant', (c) => c.getTenant('a b'), TENANT, 'GET /v1/tenants/a%20b', undefined],
   ['createTenant', (c) => c.createTenant({ name: 'a' }), TENANT, 'POST /v1/tenants', { name: 'a' }],

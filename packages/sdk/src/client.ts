@@ -267,6 +267,19 @@ export function createClient(options: ClientOptions): Client {
     listAssets: (page = {}, call) => get((s) => s.assetPageSchema, `/v1/assets${query({ ...page })}`, call),
     getAsset: (name, call) => get((s) => s.assetViewSchema, `/v1/assets/${part(name)}`, call),
     materializeAsset: (name, call) => post((s) => s.assetViewSchema, `/v1/assets/${part(name)}/materialize`, {}, call),
+    getCosts: (filter = {}, call) => get((s) => s.costsSchema, `/v1/costs${query({ ...filter })}`, call),
+    listRateCards: (call) => get((s) => s.rateCardPageSchema, '/v1/costs/rates', call),
+    setRateCard: (card, call) =>
+      change((s) => s.rateCardViewSchema, { method: 'PUT', path: '/v1/costs/rates', body: card }, call),
+    listBudgets: (call) => get((s) => s.budgetPageSchema, '/v1/costs/budgets', call),
+    setBudget: (target, amount, call) =>
+      change(
+        (s) => s.budgetViewSchema,
+        { method: 'PUT', path: `/v1/costs/budgets/${part(target)}`, body: { amount } },
+        call,
+      ),
+    removeBudget: (target, call) =>
+      change((s) => s.budgetRemovedSchema, { method: 'DELETE', path: `/v1/costs/budgets/${part(target)}` }, call),
     getSettings: (call) => get((s) => s.settingsSchema, '/v1/settings', call),
     changeSettings: (settings, call) =>
       change((s) => s.settingsSchema, { method: 'PUT', path: '/v1/settings', body: settings }, call),

@@ -8,6 +8,7 @@ import { ensureAdminToken } from './auth/admin-token.ts';
 import { Bearers } from './auth/bearer.ts';
 import { childParams } from './child-params.ts';
 import { type ServerConfig, showAddress } from './config.ts';
+import { BudgetWatch } from './costs/budget-watch.ts';
 import { migrateWhenThere, openDatabase } from './database.ts';
 import { dataAddressOf, reachable } from './edge/data-address.ts';
 import { Edge } from './edge/edge.ts';
@@ -209,7 +210,13 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
   });
   await zones.start();
   closers.add(async () => zones.stop());
-  const settings = new SettingsBook({ store: queries, onChanged: (reason) => host?.reload(reason) });
+  const settings = new SettingsBook({
+    store: queries,
+    onChanged: (reason) => host?.reload(reason),
+    onAccounting: (isOn) => {
+      store.isAccounting = isOn;
+    },
+  });
   await settings.start();
   closers.add(async () => settings.stop());
 
@@ -262,6 +269,9 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
 
   upkeep.start();
   closers.add(() => upkeep.stop());
+  const budgets = new BudgetWatch({ queries, ask: closing.ask, now: () => clock.wall(), tell });
+  budgets.start();
+  closers.add(async () => budgets.stop());
 
   const httpUrl = `${tls === null ? 'http' : 'https'}://${showAddress({ host: config.http.host, port: edge.ports.http })}`;
   logger.info({ nodeId, http: httpUrl, grpc: grpcAddress, services: dataAddress }, 'The server is up.');

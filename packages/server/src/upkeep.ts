@@ -33,6 +33,7 @@ type UpkeepStore = Pick<
   | 'dropRetiredShapes'
   | 'dropOldCallbacks'
   | 'dropOldRollups'
+  | 'dropOldUsage'
   | 'expiringDeadLetters'
   | 'dropClosedDeadLetters'
 >;
@@ -83,6 +84,8 @@ export class Upkeep {
     await this.#store.dropOldCallbacks();
     const rollupsBefore = Math.floor((systemClock.wall() - ROLLUP_DAYS * DAY_MS) / HOUR_MS);
     while (!this.#isStopped && (await this.#store.dropOldRollups(rollupsBefore)));
+    const usageBefore = Math.floor(systemClock.wall() / DAY_MS) - ROLLUP_DAYS;
+    while (!this.#isStopped && (await this.#store.dropOldUsage(usageBefore)));
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
   }
 

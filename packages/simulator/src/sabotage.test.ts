@@ -229,6 +229,11 @@ function forgetsGrants(host: Host): void {
   altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, grants: [] } }));
 }
 
+/** A new owner does not know which budgets were told as crossed. */
+function forgetsCrossings(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, budgetCrossings: [] } }));
+}
+
 /** A shard claims whether it has a slot or not. */
 function claimsWithoutSlots(host: Host): void {
   beforeEachBatch(host, ({ limits }) => {
@@ -772,6 +777,12 @@ const CASES: readonly Case[] = [
     within: 60,
     expected: /^(I7|I19|I45)/,
     onHost: (host) => altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, runKeys: [] } })),
+  },
+  {
+    what: 'the memory of budgets that were crossed',
+    within: 12,
+    expected: /^(I61|I19)/,
+    onHost: forgetsCrossings,
   },
   { what: 'the limit of runs with one key', within: 40, expected: /^I7/, onHost: admitsAnyKey },
   { what: 'limits of tasks and runs', within: 60, expected: /^I44/, onHost: ignoresOwnLimits },

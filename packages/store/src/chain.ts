@@ -26,6 +26,7 @@ interface ChainOptions {
   readonly chainNo: number;
   readonly days: () => KnownDays;
   readonly lateMoves?: LateMovesOptions | undefined;
+  readonly isAccounting: () => boolean;
   /** Makes all that was sent on this chain impossible, or done. */
   readonly fenceOff: () => Promise<void>;
 }
@@ -93,9 +94,16 @@ export class PostgresChain implements CommitChain {
 
   #build(batch: CommitBatch): Call[] {
     try {
-      const { nodeId, chainNo, days } = this.#options;
+      const { nodeId, chainNo, days, isAccounting } = this.#options;
       assertShardsCovered(batch);
-      return commitCalls(batch, { nodeId, chainNo, commitNo: ++this.#commitNo, days: days(), late: this.#late });
+      return commitCalls(batch, {
+        nodeId,
+        chainNo,
+        commitNo: ++this.#commitNo,
+        days: days(),
+        late: this.#late,
+        isAccounting: isAccounting(),
+      });
     } catch (error) {
       // Those in flight before it may still succeed.
       this.#broken = new CommitError('refused', `The commit could not be built: ${messageOf(error)}`, { cause: error });

@@ -44,6 +44,7 @@ import {
   insertChangedTasks,
   insertRunningTasks,
 } from './statements/task.ts';
+import { usageCalls } from './statements/usage.ts';
 import { writeTables } from './tables/write-tables.ts';
 import { plainArray } from './text.ts';
 
@@ -60,6 +61,8 @@ interface CommitPlace {
   readonly days: KnownDays;
   /** Of this chain. */
   readonly late: LateMoves;
+  /** There is a rate card: what attempts took is summed. */
+  readonly isAccounting?: boolean;
 }
 
 export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitPlace): Call[] {
@@ -70,6 +73,7 @@ export function commitCalls({ shards, changes, at }: CommitBatch, place: CommitP
     fenceCall(stamps, place),
     ...partsOf(changes).flatMap((part) => rowCalls(foldRows(part), stamps, at, place)),
     ...place.late.marks(stamps),
+    ...(place.isAccounting === true ? usageCalls(changes, place.days) : []),
     ...writeJournal(leafOfJournal(place.days, at), journal),
     transaction.commit,
   ];

@@ -12,6 +12,15 @@ export type { BackfillRow } from './queries/backfills.ts';
 export type { StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';
+export type {
+  BudgetKey,
+  StoredBudget,
+  StoredRateCard,
+  UsageBy,
+  UsageDay,
+  UsageQuery,
+  UsageRow,
+} from './queries/costs.ts';
 export { HIDDEN_DAG_PREFIX } from './queries/dag-filter.ts';
 export type { DagGrid as DagGridRows, GridRun as GridRow } from './queries/dag-grid.ts';
 export type { DagDetails, DagView, TriggeredDag, WindowView } from './queries/dags.ts';

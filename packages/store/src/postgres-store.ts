@@ -13,6 +13,7 @@ import type { CommitChain, NodeReach, NodeRegistration, PayloadKey, RestCursor, 
 import { dropOldAudit } from './queries/audit.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
+import { dropOldUsage } from './queries/costs.ts';
 import { dropUnusedJobs } from './queries/jobs.ts';
 import { dropUnusedRunIds } from './queries/own-run-ids.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
@@ -42,6 +43,8 @@ export class PostgresStore implements Store {
   readonly partitions: Partitions;
   readonly #ownership: Ownership;
   readonly #lateMoves: LateMovesOptions | undefined;
+  /** There is a rate card: commits sum what attempts took. */
+  isAccounting = false;
 
   constructor(database: Database, lateMoves?: LateMovesOptions) {
     this.database = database;
@@ -102,6 +105,7 @@ export class PostgresStore implements Store {
         chainNo,
         days: () => this.partitions.days,
         lateMoves: this.#lateMoves,
+        isAccounting: () => this.isAccounting,
         fenceOff,
       });
     } catch (error) {
@@ -135,6 +139,7 @@ export class PostgresStore implements Store {
   dropClosedDeadLetters = (closedBefore: Instant) => dropClosedDeadLetters(this.database, closedBefore);
   dropOldCallbacks = () => dropOldCallbacks(this.database);
   dropOldRollups = (beforeHour: number) => dropOldRollups(this.database, beforeHour);
+  dropOldUsage = (beforeDay: number) => dropOldUsage(this.database, beforeDay);
 
   async close(): Promise<void> {
     await this.database.close();

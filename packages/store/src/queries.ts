@@ -55,6 +55,17 @@ import {
   settleCallback,
   takeCallbacks,
 } from './queries/callbacks.ts';
+import {
+  type BudgetKey,
+  readBudgets,
+  readRateCards,
+  readUsage,
+  readVersionNames,
+  removeBudget,
+  setBudget,
+  setRateCard,
+  type UsageQuery,
+} from './queries/costs.ts';
 import type { DagFilter } from './queries/dag-filter.ts';
 import { type GridOptions, getDagGrid } from './queries/dag-grid.ts';
 import { listDagLabels, listDagNames } from './queries/dag-names.ts';
@@ -191,6 +202,14 @@ export class Queries {
   readCaps = () => readCaps(this.#database);
   readQuotas = () => readQuotas(this.#database);
   listQuotas = (tenantId: TenantId) => listQuotas(this.#database, tenantId);
+  readUsage = (query: UsageQuery) => readUsage(this.#database, query);
+  readVersionNames = (of: Parameters<typeof readVersionNames>[1]) => readVersionNames(this.#database, of);
+  readRateCards = () => readRateCards(this.#database);
+  setRateCard = (card: Parameters<typeof setRateCard>[1], by: ChangedBy) => setRateCard(this.#database, card, by);
+  readBudgets = (tenantId: TenantId | null) => readBudgets(this.#database, tenantId);
+  setBudget = (budget: BudgetKey & { readonly amount: number }, by: ChangedBy) => setBudget(this.#database, budget, by);
+  removeBudget = (budget: BudgetKey, by: ChangedBy) => removeBudget(this.#database, budget, by);
+
   readFrozen = () => readFrozen(this.#database);
   holdersOfKey = (key: Parameters<typeof holdersOfKey>[2]) => holdersOfKey(this.#database, this.#shown, key);
   listFreezes = (who: Parameters<typeof listFreezes>[1]) => listFreezes(this.#database, who);

@@ -68,6 +68,10 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import('./pages/limits/limits.tsx'), 'LimitsPage'),
   ),
   page(
+    '/costs',
+    lazyRouteComponent(() => import('./pages/costs/costs.tsx'), 'CostsPage'),
+  ),
+  page(
     '/tenants',
     lazyRouteComponent(() => import('./pages/tenants/tenants.tsx'), 'TenantsPage'),
   ),

@@ -4,6 +4,7 @@ import { accessCommands } from './access.ts';
 import { assetCommands } from './assets.ts';
 import { authoringCommands } from './authoring.ts';
 import { backfillCommands } from './backfills.ts';
+import { costCommands } from './costs.ts';
 import { dagCommands } from './dags.ts';
 import { deadLetterCommands } from './dead-letters.ts';
 import { fleetCommands } from './fleet.ts';
@@ -36,6 +37,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'workers', summary: 'list, cordon and drain workers' },
   { name: 'queues', summary: 'list queues, and drain workers of one' },
   { name: 'limits', summary: 'pools and caps over several dags: list, show who has slots, set, remove' },
+  { name: 'costs', summary: 'what attempts cost, prices and budgets' },
   { name: 'zones', summary: 'show and upgrade the time zone data of the cluster' },
   { name: 'settings', summary: 'show and change settings of the cluster' },
   { name: 'tenants', summary: 'teams that share the installation: create, weigh, suspend, resume, delete' },
@@ -70,6 +72,7 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
       ...limitCommands,
       ...tenantCommands,
       ...quotaCommands,
+      ...costCommands,
       ...accessCommands,
       ...machineCommands,
     ],

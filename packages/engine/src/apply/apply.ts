@@ -92,6 +92,7 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   RateUsed: applyRate,
   RateFreed: applyRate,
   ExpectationSet: applyRows,
+  BudgetCrossed: applyRows,
   ExpectationRemoved: applyRows,
   /** Nothing here depends on it: it is for the code that sends the event. */
   EventMissed: () => {},

@@ -12,6 +12,7 @@ import type {
   SaveCheckpoint,
 } from './command/attempt.ts';
 import type { SetBackfill, StartBackfill } from './command/backfill.ts';
+import type { CrossBudget } from './command/budget.ts';
 import type { AskChild, BeginChild, ChildEnded } from './command/child.ts';
 import type { NoteEvent } from './command/expect.ts';
 import type { StrikeRun, StrikeSchedule, Tick } from './command/host.ts';
@@ -43,6 +44,7 @@ import type {
 export type * from './command/asset.ts';
 export type * from './command/attempt.ts';
 export type * from './command/backfill.ts';
+export type * from './command/budget.ts';
 export type * from './command/child.ts';
 export type * from './command/expect.ts';
 export type * from './command/host.ts';
@@ -62,6 +64,7 @@ export type Command =
   | TakeAsset
   | NoteAssetTold
   | SetLimit
+  | CrossBudget
   | AskSlots
   | TakeSlots
   | SetLimits

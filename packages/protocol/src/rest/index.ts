@@ -11,6 +11,8 @@ export type { HookEvent, HookField } from './closing.ts';
 export * from './cloud-events.ts';
 export * from './common.ts';
 export * from './concurrency-fields.ts';
+export * from './costs.ts';
+export * from './costs-csv.ts';
 export * from './dag-definition.ts';
 export * from './dag-history.ts';
 export * from './dag-json-schema.ts';

@@ -23,6 +23,7 @@ import { bundleRoutes } from './bundles.ts';
 import { callbackRoutes } from './callbacks.ts';
 import { cancelRoutes } from './cancel.ts';
 import { columnRoutes } from './columns.ts';
+import { costRoutes } from './costs.ts';
 import { dagHistoryRoutes } from './dag-history.ts';
 import { DagLookup } from './dag-lookup.ts';
 import { dagRoutes } from './dags.ts';
@@ -176,6 +177,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   columnRoutes(app, parts);
   delayRoutes(app, parts);
   statsRoutes(app, parts);
+  costRoutes(app, parts);
   taskRoutes(app, parts);
   taskWhyRoutes(app, parts);
   handRoutes(app, parts);

@@ -9,11 +9,13 @@ const LOOK_MS = 5_000;
 export interface SettingsBookParts {
   readonly store: { readSettings(): Promise<ClusterSettings> };
   readonly onChanged: (reason: string) => void;
+  /** Whether there is a rate card. */
+  readonly onAccounting?: (isOn: boolean) => void;
 }
 
 export class SettingsBook {
   readonly #parts: SettingsBookParts;
-  #settings: ClusterSettings = { defaultJitterMs: 0 };
+  #settings: ClusterSettings = { defaultJitterMs: 0, isAccounting: false };
   #timer: NodeJS.Timeout | null = null;
 
   constructor(parts: SettingsBookParts) {
@@ -22,6 +24,7 @@ export class SettingsBook {
 
   async start(): Promise<void> {
     this.#settings = await this.#parts.store.readSettings();
+    this.#parts.onAccounting?.(this.#settings.isAccounting);
     this.#timer = setInterval(() => void this.runOnce().catch(() => undefined), LOOK_MS);
     this.#timer.unref();
   }
@@ -35,8 +38,10 @@ export class SettingsBook {
   /** A database that is away is asked again. */
   async runOnce(): Promise<void> {
     const read = await this.#parts.store.readSettings();
-    if (read.defaultJitterMs === this.#settings.defaultJitterMs) return;
+    this.#parts.onAccounting?.(read.isAccounting);
+    const before = this.#settings;
     this.#settings = read;
+    if (read.defaultJitterMs === before.defaultJitterMs) return;
     this.#parts.onChanged(`schedules have a jitter of ${read.defaultJitterMs} ms unless they name one`);
   }
 }

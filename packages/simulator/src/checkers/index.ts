@@ -24,6 +24,7 @@ import { maps } from './e-maps.ts';
 import { deadLetters } from './f-dead-letters.ts';
 import { limits as times } from './f-deadlines.ts';
 import { retries } from './f-retries.ts';
+import { budgets } from './g-budgets.ts';
 import { freezes } from './g-freezes.ts';
 import { runKeys } from './g-keys.ts';
 import { limits } from './g-limits.ts';
@@ -66,6 +67,7 @@ const ALL: readonly CheckerMaker[] = [
   quotas,
   rates,
   freezes,
+  budgets,
   tenants,
   reads,
   recovery,

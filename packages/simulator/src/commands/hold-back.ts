@@ -4,6 +4,7 @@
  */
 import type { Frozen, RunId } from '@signalbox/engine';
 import { type Scenario, SlotLines } from '@signalbox/engine/testing';
+import { planCrossing } from '../world/budgets.ts';
 import type { Chance } from '../world/chance.ts';
 import { capsIn, limitsLeft, planLimit } from '../world/limits.ts';
 import { type PlannedDag, QUEUES } from '../world/workload.ts';
@@ -43,6 +44,7 @@ export class HoldBack {
     else if (draw < 0.18) this.#suspend(chance.happens(0.5));
     else if (draw < 0.2) this.#strike();
     else if (draw < 0.21) this.#loadWithout();
+    else if (draw < 0.23) this.#feed(planCrossing(chance, TENANTS, [this.#dags[0]!.shard]));
     if (chance.happens(0.1)) this.#tellCaps();
     if (this.#box.node.isHolding) return;
     if (chance.happens(0.05)) this.#lines.take();

@@ -8,6 +8,7 @@ import {
   type DagId,
   type RunId,
   type RunUid,
+  type ShardNo,
   shardOfRun,
   shardOfUid,
   type TaskNo,
@@ -16,6 +17,7 @@ import {
 import type { Routed } from '@signalbox/host';
 import { planAssetByHand } from './assets.ts';
 import { backfillsLeft, planBackfillUse } from './backfill-use.ts';
+import { planCrossing } from './budgets.ts';
 import type { Chance } from './chance.ts';
 import { dagOfDelayed, planDelayedUse } from './delayed-use.ts';
 import { planComing } from './expect.ts';
@@ -49,6 +51,8 @@ const DELAYED_SHARE = 0.5;
 const JOBS_SHARE = 0.4;
 /** And for each asset that is declared fresh by hand. */
 const LIMITS_APART = 8;
+/** Few, so that one and the same budget is crossed again after a handover. */
+const BUDGET_SHARDS = [1, 7] as ShardNo[];
 const ASSETS_APART = 20;
 
 export class SimClients {
@@ -110,6 +114,7 @@ export class SimClients {
     this.#freezes.start(() => this.isStopped);
     if (usesLimits(this.#world.chance)) this.#startLimits(meanMs * LIMITS_APART);
     if (usesQuotas(this.#world.chance)) this.#startQuotas(meanMs * LIMITS_APART);
+    this.#startBudgets(meanMs * LIMITS_APART);
     const hands = this.#chance.fork('assets by hand');
     const produce = () => {
       const node = this.#anyNode();
@@ -156,6 +161,17 @@ export class SimClients {
     };
     this.#in(1_500, set);
     this.#in(4_000, () => this.#setPools());
+  }
+
+  #startBudgets(meanMs: number): void {
+    const chance = this.#chance.fork('budgets');
+    const cross = () => {
+      const node = this.#anyNode();
+      if (this.isStopped) return;
+      if (node !== null) this.#ask(node, planCrossing(chance, this.#world.tenants.ids, BUDGET_SHARDS), () => undefined);
+      this.#in(chance.wait(meanMs), cross);
+    };
+    this.#in(1_800, cross);
   }
 
   #setPools(): void {

@@ -8,13 +8,18 @@ import type { ChangedBy } from './audit.ts';
 export interface ClusterSettings {
   /** Schedules that name no jitter fire late by less than this. */
   readonly defaultJitterMs: number;
+  /** There is a rate card. */
+  readonly isAccounting: boolean;
 }
 
-export interface ChangedSettings extends ClusterSettings, ChangedBy {
+export interface ChangedSettings extends Omit<ClusterSettings, 'isAccounting'>, ChangedBy {
   readonly tenantId: TenantId;
 }
 
-const selectSettings = statement('select_settings', 'select default_jitter_ms from cluster');
+const selectSettings = statement(
+  'select_settings',
+  'select default_jitter_ms, exists (select from rate_card) from cluster',
+);
 /** With its audit event, in one statement: nothing is changed without one (I71). To what it is already is no change. */
 const updateSettings = statement(
   'update_settings',
@@ -28,7 +33,7 @@ const updateSettings = statement(
 
 export async function readSettings(database: Database): Promise<ClusterSettings> {
   const { rows } = await database.one(call(selectSettings));
-  return { defaultJitterMs: Number(rows[0]?.[0] ?? 0) };
+  return { defaultJitterMs: Number(rows[0]?.[0] ?? 0), isAccounting: rows[0]?.[1] === 't' };
 }
 
 export async function changeSettings(database: Database, changed: ChangedSettings): Promise<void> {

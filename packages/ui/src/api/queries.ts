@@ -5,7 +5,10 @@ import type {
   BackfillPage,
   BlockerPage,
   BreakerPage,
+  BudgetPage,
   CallbackPage,
+  Costs,
+  CostsQuery,
   DagDetails,
   DagGrid,
   DagHistory,
@@ -24,6 +27,7 @@ import type {
   NodePage,
   QueuePage,
   QuotaPage,
+  RateCardPage,
   RunColumns,
   RunPage,
   SchedulePage,
@@ -165,6 +169,13 @@ export const tenantPagesQuery = (withDeleted: boolean) =>
 
 export const quotasQuery = (tenant: string) =>
   read<QuotaPage>(['quotas', tenant], `/v1/tenants/${seg(tenant)}/quotas`, { everyMs: FLEET_MS });
+/** Attempts end all the time: what they cost is read again now and then. */
+const COSTS_MS = 15_000;
+export const costsQuery = (query: CostsQuery) =>
+  read<Costs>(['costs', JSON.stringify(query)], withQuery('/v1/costs', query), { everyMs: COSTS_MS });
+export const rateCardsQuery = () => read<RateCardPage>(['rates'], '/v1/costs/rates', { everyMs: COSTS_MS });
+export const budgetsQuery = () => read<BudgetPage>(['budgets'], '/v1/costs/budgets', { everyMs: COSTS_MS });
+
 export const limitsQuery = () => read<LimitPage>(['limits'], '/v1/limits', { everyMs: FLEET_MS });
 export const limitQuery = (name: string) =>
   read<LimitDetails>(['limits', name], `/v1/limits/${seg(name)}`, { everyMs: FLEET_MS });

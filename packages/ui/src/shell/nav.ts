@@ -29,6 +29,7 @@ const NAV: readonly NavEntry[] = [
   { to: '/workers', label: 'Workers', icon: 'workers', group: 'Fleet', key: 'w' },
   { to: '/queues', label: 'Queues', icon: 'queues', key: 'q' },
   { to: '/limits', label: 'Limits', icon: 'limits', key: 'm' },
+  { to: '/costs', label: 'Costs', icon: 'costs', key: 'u' },
   { to: '/events', label: 'Events', icon: 'events', key: 'e' },
   { to: '/tenants', label: 'Tenants', icon: 'tenants', key: 't', isForOperators: true },
   { to: '/system', label: 'System', icon: 'system', key: 's' },

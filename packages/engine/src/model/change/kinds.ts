@@ -5,6 +5,7 @@ import { type AddedChange, addedChanges } from './added.ts';
 import { type AssetChange, assetChanges, assetTables } from './asset.ts';
 import { type AttemptChange, attemptChanges } from './attempt.ts';
 import { type BackfillChange, backfillChanges, backfillTables } from './backfill.ts';
+import { type BudgetChange, budgetChanges, budgetTables } from './budget.ts';
 import { type DagChange, dagChanges } from './dag.ts';
 import { type DeadLetterChange, deadLetterChanges } from './dead-letter.ts';
 import { type DeadlineChange, deadlineChanges } from './deadline.ts';
@@ -29,6 +30,7 @@ export type * from './added.ts';
 export type * from './asset.ts';
 export type * from './attempt.ts';
 export type * from './backfill.ts';
+export type * from './budget.ts';
 export type * from './dag.ts';
 export type * from './dead-letter.ts';
 export type * from './deadline.ts';
@@ -65,6 +67,7 @@ export type Change =
   | AssetChange
   | ExpectChange
   | RateChange
+  | BudgetChange
   | LimitChange
   | QuotaChange
   | RunKeyChange;
@@ -103,6 +106,7 @@ const DESCRIBED = [
   ...quotaChanges,
   ...runKeyChanges,
   ...rateChanges,
+  ...budgetChanges,
 ] as const satisfies readonly { readonly rows: (change: never, rows: FoldedRows) => void }[];
 
 type Described = (typeof DESCRIBED)[number];
@@ -133,4 +137,5 @@ export const TABLES = {
   ...quotaTables,
   ...runKeyTables,
   ...rateTables,
+  ...budgetTables,
 } as const;

@@ -6,6 +6,7 @@
 import { assetOperations } from './assets.ts';
 import { backfillOperations } from './backfills.ts';
 import { blockerOperations } from './blockers.ts';
+import { costOperations } from './costs.ts';
 import { dagOperations } from './dags.ts';
 import { deadLetterOperations } from './dead-letters.ts';
 import { freezeOperations } from './freezes.ts';
@@ -36,6 +37,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...freezeOperations,
   ...blockerOperations,
   ...webhookOperations,
+  ...costOperations,
 ];
 
 const BY_ROUTE = new Map(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation]));

@@ -46,6 +46,7 @@ export const GROUPS = {
   assets: 'Assets',
   schedules: 'Schedules',
   backfills: 'Backfills',
+  costs: 'Costs and budgets',
   fleet: 'Workers and servers',
   access: 'Credentials',
   upkeep: 'Retention',
