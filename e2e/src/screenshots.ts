@@ -322,7 +322,7 @@ async function seedCosts(rig: Rig): Promise<void> {
     insert into usage_hour (shard, tenant_id, hour, slot_ms)
       select 0, tenant_id, day * 24 + 9, sum(slot_ms) from usage_rollup group by tenant_id, day on conflict do nothing`);
   await rig.ask('PUT', '/v1/costs/budgets/tenant', { amount: 2_500 });
-  await rig.ask('PUT', '/v1/costs/budgets/dag:nightly-report', { amount: 20 });
+  await rig.ask('PUT', `/v1/costs/budgets/dag:${NIGHTLY}`, { amount: 100 });
 }
 
 /** A pool that is full, caps, and a frozen queue. */

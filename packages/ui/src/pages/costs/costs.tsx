@@ -7,7 +7,6 @@ import { remove, seg, withQuery } from '../../api/client.ts';
 import { budgetsQuery, costsQuery, rateCardsQuery } from '../../api/queries.ts';
 import { useSearchState } from '../../api/search-state.ts';
 import { useRights } from '../../api/session.tsx';
-import { dagWord } from '../../parts/dag-link.tsx';
 import { DagFilter, Segmented, ShowFilter, useShown } from '../../parts/filters.tsx';
 import { actorName, count } from '../../parts/format.ts';
 import { Command } from '../../parts/json.tsx';
@@ -17,6 +16,7 @@ import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 import { Icon } from '../../shell/icons.tsx';
 import { BudgetDialog } from './budget-dialog.tsx';
 import { CostChart } from './cost-chart.tsx';
+import { JOBS, mergeJobs } from './merge-jobs.ts';
 import { hours, money } from './money.ts';
 import { RatesDialog } from './rates-dialog.tsx';
 import './costs.css';
@@ -105,7 +105,7 @@ export function CostsPage() {
               ) : (
                 <Table
                   isStacked
-                  rows={data.by === 'day' ? data.items.toReversed() : data.items}
+                  rows={data.by === 'day' ? data.items.toReversed() : mergeJobs(data.items)}
                   keyOf={({ name }) => String(name)}
                   columns={columnsOf(data)}
                 />
@@ -173,15 +173,11 @@ function columnsOf({ by, total, currency }: Costs): readonly Column<Item>[] {
 function Name({ by, name }: { readonly by: Costs['by']; readonly name: string | null }) {
   if (name === null)
     return <span className="faint">{by === 'dag' ? 'DAGs that are gone' : 'tasks that are gone'}</span>;
+  if (by === 'dag' && name === JOBS) return <Link to="/jobs">all jobs</Link>;
   if (by !== 'dag') return <span className="truncate">{name}</span>;
   return (
-    <Link
-      to="/costs"
-      search={{ dag: name } as never}
-      className="name-link truncate"
-      title={`Tasks of ${dagWord(name)}`}
-    >
-      {dagWord(name)}
+    <Link to="/costs" search={{ dag: name } as never} className="name-link truncate" title={`Tasks of ${name}`}>
+      {name}
     </Link>
   );
 }

@@ -3,7 +3,7 @@ import { hours, money } from './money.ts';
 
 test.each([
   [0, '0.00'],
-  [0.00123, '0.0012'],
+  [0.00123, '< 0.01'],
   [1234.5, '1\u202f234.50'],
   [9.999, '10.00'],
 ])('%d is shown as %s', (value, text) => {

@@ -1,8 +1,8 @@
 import { count } from '../../parts/format.ts';
 
-/** `1 234.50`; small amounts with two digits that tell something. */
+/** `1 234.50`. */
 export function money(value: number): string {
-  if (value !== 0 && value < 0.01) return value.toPrecision(2);
+  if (value !== 0 && value < 0.01) return '< 0.01';
   const [whole = '0', cents = '00'] = value.toFixed(2).split('.');
   return `${count(Number(whole))}.${cents}`;
 }
