@@ -174,7 +174,7 @@ export class Host {
       node: options,
       turns,
       directory,
-      settings,
+      settings: { ...settings, areWaitsTold: () => this.ownership.areWaitsTold() },
       loadSizes,
       reach: () => this.reach.seen(),
       onNodes: (nodes) => {
