@@ -40,6 +40,7 @@ export type { Coding, Field, Fields } from './model/change/fields.ts';
 export { foldRows, partsOf, shardOfChange } from './model/change/fold.ts';
 export { CHANGE_KINDS, kindOf, TABLES } from './model/change/kinds.ts';
 export { FoldedRows } from './model/change/rows.ts';
+export { WAITS_SINCE } from './model/change/run.ts';
 export { DEFAULT_SCHEDULE, RESIDENT } from './model/change/schedule.ts';
 export { WORDS, type WordList } from './model/change/words.ts';
 export type * from './model/change.ts';

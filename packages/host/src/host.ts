@@ -181,7 +181,7 @@ export class Host {
       node: options,
       turns,
       directory,
-      settings,
+      settings: { ...settings, areWaitsTold: () => this.ownership.areWaitsTold() },
       loadSizes,
       reach: () => this.reach.seen(),
       onNodes: (nodes) => {

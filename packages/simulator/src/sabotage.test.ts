@@ -9,6 +9,7 @@ import type {
   NodeId,
   ScheduleSpec,
   State,
+  StoredSchedule,
   TaskNo,
   TaskSlot,
   TenantId,
@@ -196,6 +197,17 @@ function altersLoads(host: Host, alter: (heads: LoadedHeads) => LoadedHeads): vo
   const { store } = insideOf(host).ownership.ports;
   const loadHeads = store.loadHeads.bind(store);
   store.loadHeads = async (shards, perPriority) => alter(await loadHeads(shards, perPriority));
+}
+
+/** In notes of runs, which are JSON. */
+const WAITS = /,"waits":true|(?<=\{)"waits":true,?/;
+
+/** Runs that a new owner loads do not say that they wait for others. */
+function forgetsWaits(host: Host): void {
+  altersLoads(host, (heads) => ({
+    ...heads,
+    runs: heads.runs.map((run) => (run.notes === undefined ? run : { ...run, notes: run.notes.replace(WAITS, '') })),
+  }));
 }
 
 /** A new owner decides windows as if the few runs that it has loaded were all of their dag. */
@@ -492,10 +504,7 @@ function beginsEarly(host: Host): void {
 
 /** The newest windows are decided once more. */
 function forgetsDecided(host: Host): void {
-  altersLoads(host, (heads) => ({
-    ...heads,
-    schedules: heads.schedules.map((one) => ({ ...one, decidedUntil: (one.decidedUntil - 60_000) as Instant })),
-  }));
+  altersFetched(host, (one) => ({ ...one, decidedUntil: (one.decidedUntil - 60_000) as Instant }));
 }
 
 /** Nobody knows what the zone data of before said. Newer data comes while times of the day have just fired that are later by it. */
@@ -506,14 +515,18 @@ function forgetsOldZones(world: World): void {
 }
 
 /** Schedules that come from the database have lost a part. */
-function altersSchedules(host: Host, alter: (spec: ScheduleSpec) => ScheduleSpec): void {
+function altersFetched(host: Host, alter: (one: StoredSchedule) => StoredSchedule): void {
   const { store } = insideOf(host).turns.ports;
   const fetch = store.fetch.bind(store);
-  const altered = <T extends { readonly spec: ScheduleSpec }>(one: T): T => ({ ...one, spec: alter(one.spec) });
   store.fetch = async (needs) => {
     const seen = await fetch(needs);
-    return { ...seen, schedules: seen.schedules.map(altered) };
+    return { ...seen, schedules: seen.schedules.map(alter) };
   };
+}
+
+function altersSchedules(host: Host, alter: (spec: ScheduleSpec) => ScheduleSpec): void {
+  const altered = <T extends { readonly spec: ScheduleSpec }>(one: T): T => ({ ...one, spec: alter(one.spec) });
+  altersFetched(host, altered);
   altersLoads(host, (heads) => ({ ...heads, schedules: heads.schedules.map(altered) }));
 }
 
@@ -832,6 +845,7 @@ const CASES: readonly Case[] = [
     expected: /^(I1|I2|I19|D1)/,
     onHost: forgetsDecided,
   },
+  { what: 'the mark of runs that wait for others', within: 60, expected: /^(I7|I19)/, onHost: forgetsWaits },
   {
     what: 'waiting for runs to be loaded',
     within: 100,

@@ -7,6 +7,7 @@ import type { Epoch, NodeId, RunId, ShardNo } from '@signalbox/engine';
 import type { CallResult } from './batch.ts';
 import { raiseBeat } from './beat.ts';
 import type { Database } from './database.ts';
+import { JOURNAL_FORMAT } from './journal.ts';
 import {
   type ClusterSeen,
   CommitError,
@@ -118,11 +119,11 @@ const touch = statement(
 const insertNode = statement(
   'insert_node',
   `
-  insert into node (node_id, beat, peer_address, gateway_address, data_address, version, cut_from, has_workers)
-  values ($1::uuid, 1, $2::text, $3::text, $4::text, $5::text, '{}', false)
+  insert into node (node_id, beat, peer_address, gateway_address, data_address, version, journal_format, cut_from, has_workers)
+  values ($1::uuid, 1, $2::text, $3::text, $4::text, $5::text, $6::smallint, '{}', false)
   on conflict (node_id) do update set beat = node.beat + 1, leaving = false, cut_from = '{}', has_workers = false,
     peer_address = excluded.peer_address, gateway_address = excluded.gateway_address, data_address = excluded.data_address,
-    version = excluded.version`,
+    version = excluded.version, journal_format = excluded.journal_format`,
 );
 const setLeaving = statement('set_leaving', 'update node set leaving = true where node_id = $1::uuid');
 const setReach = statement(
@@ -143,7 +144,7 @@ const deleteNode = statement(
 );
 const selectNodes = statement(
   'select_nodes',
-  `select node_id, beat, peer_address, gateway_address, data_address, leaving, cut_from, has_workers
+  `select node_id, beat, peer_address, gateway_address, data_address, leaving, cut_from, has_workers, journal_format
      from node order by node_id`,
 );
 const selectShards = statement('select_shards', 'select shard, epoch, owner from shard order by shard');
@@ -157,7 +158,9 @@ export class Ownership {
 
   async registerNode(node: NodeRegistration): Promise<void> {
     const { nodeId, peerAddress, gatewayAddress, dataAddress, version } = node;
-    await this.#database.one(call(insertNode, nodeId, peerAddress, gatewayAddress, dataAddress, version));
+    await this.#database.one(
+      call(insertNode, nodeId, peerAddress, gatewayAddress, dataAddress, version, JOURNAL_FORMAT),
+    );
   }
 
   beat(nodeId: NodeId, windowGraceMs: number): Promise<void> {
@@ -191,7 +194,7 @@ export class Ownership {
     const [nodes, shards] = await this.#database.run([call(selectNodes), call(selectShards)]);
     return {
       nodes: (nodes?.rows ?? []).map(
-        ([nodeId, beat, peerAddress, gatewayAddress, dataAddress, leaving, cutFrom, hasWorkers]) => ({
+        ([nodeId, beat, peerAddress, gatewayAddress, dataAddress, leaving, cutFrom, hasWorkers, journalFormat]) => ({
           nodeId: nodeId as NodeId,
           beat: Number(beat),
           peerAddress: peerAddress ?? '',
@@ -199,6 +202,7 @@ export class Ownership {
           dataAddress: dataAddress ?? '',
           leaving: leaving === 't',
           reach: readReach(cutFrom ?? null, hasWorkers ?? null),
+          journalFormat: journalFormat == null ? null : Number(journalFormat),
         }),
       ),
       shards: (shards?.rows ?? []).map(([shard, epoch, owner]) => ({

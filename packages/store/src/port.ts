@@ -110,6 +110,8 @@ export interface NodeSeen extends NodeAddresses {
   readonly leaving: boolean;
   /** Null: it is of an older version, and does not tell. */
   readonly reach: NodeReach | null;
+  /** The format of the journal that it writes; null: of an older version, too. */
+  readonly journalFormat: number | null;
 }
 
 export interface ShardSeen {

@@ -30,7 +30,6 @@ export function applySchedule(state: State, change: ScheduleChange): void {
       else watchAt(state, schedule, change.dueAt);
       useSchedule(state, schedule);
       noteNumber(state, change);
-      lookAtWaiting(state, schedule);
       return;
     }
     case 'ScheduleRemoved':
@@ -38,7 +37,6 @@ export function applySchedule(state: State, change: ScheduleChange): void {
       state.schedules.remove(known);
       state.recentlyRemoved.set(known.id, state.batchNo);
       keepDecided(state, change);
-      lookAtWaiting(state, known);
       return;
     case 'ScheduleParked':
       assert(known !== undefined, 'a schedule that is parked is in memory');
@@ -68,14 +66,6 @@ function knownSchedule(
 export function restoreZones({ shards }: State, { shard, version }: Pick<ZonesApplied, 'shard' | 'version'>): void {
   const known = shards.get(shard);
   if (known !== undefined) known.zoneVersion = version;
-}
-
-/** Runs that waited by its policy may not have to any more, and others may have to (I29). A delayed run has no policy. */
-function lookAtWaiting(state: State, { dagId, spec }: Schedule): void {
-  const dag = state.dags.get(dagId);
-  if (dag === undefined || dag.waitingRuns.size === 0 || spec.run !== undefined) return;
-  dag.waitingRuns.lookAnew();
-  state.agenda.dags.add(dag);
 }
 
 /** A number that was given is not given again. */

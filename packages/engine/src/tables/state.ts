@@ -85,6 +85,8 @@ export interface EngineSettings {
   readonly zoneVersion?: () => string;
   /** False while the data of a zone may not be that of the cluster. */
   readonly isZoneSure?: (zone: string) => boolean;
+  /** False while a server may create runs that do not say whether they wait for others (`RunCreated.waits`). */
+  readonly areWaitsTold?: () => boolean;
   /** Zone data of another version, by which windows were decided before; null where it is not known any more. */
   readonly zoneDataOf?: (version: string) => ZoneSource | null;
   /** Offsets of a time zone over a span: a pure function of the zone data version of the cluster (I3). */

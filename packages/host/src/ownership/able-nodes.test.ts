@@ -12,6 +12,7 @@ const node = (nodeId: string, { cut = [], workers = false, leaving = false, olde
   dataAddress: '',
   leaving,
   reach: older ? null : { cutFrom: cut as NodeId[], hasWorkers: workers },
+  journalFormat: null,
 });
 
 test.each<[string, Record<string, Told>, string]>([

@@ -5,7 +5,16 @@ import { Liveness } from './liveness.ts';
 
 const [self, a, b] = ['self', 'a', 'b'] as NodeId[] as [NodeId, NodeId, NodeId];
 const seen = (beat: number): NodeSeen[] => [
-  { nodeId: a, beat, peerAddress: '', gatewayAddress: '', dataAddress: '', leaving: false, reach: null },
+  {
+    nodeId: a,
+    beat,
+    peerAddress: '',
+    gatewayAddress: '',
+    dataAddress: '',
+    leaving: false,
+    reach: null,
+    journalFormat: null,
+  },
 ];
 
 test('a node whose beat is read unchanged for the whole lease is dead, and not a moment sooner (I18)', () => {

@@ -13,6 +13,7 @@ import {
   type ShardNo,
   State,
   shardOfRun,
+  WAITS_SINCE,
 } from '@signalbox/engine';
 import type {
   ClusterSeen,
@@ -71,6 +72,7 @@ export class Ownership {
   private readonly survived = new Set<RunId>();
   private isLeaving = false;
   private isAble = true;
+  private areToldByAll = false;
   private placed: { readonly key: string; readonly wanted: (NodeId | null)[] } | null = null;
   private isStopped = false;
   private isRunning = false;
@@ -122,6 +124,14 @@ export class Ownership {
     return held !== undefined && this.ports.turns.owns(shard) && held.since <= epoch && epoch <= held.epoch;
   }
 
+  /**
+   * Each server writes with a run whether it waits for others. One of an older version that is started now refuses the schema, so none
+   * comes back.
+   */
+  areWaitsTold(): boolean {
+    return this.areToldByAll;
+  }
+
   /** Looks at once instead of at the next round. */
   kick(): void {
     this.isKicked = true;
@@ -147,6 +157,7 @@ export class Ownership {
     }
     this.liveness.read(seen.nodes, clock.mono());
     directory.update(seen.shards);
+    this.areToldByAll = seen.nodes.every(({ journalFormat }) => (journalFormat ?? 0) >= WAITS_SINCE);
     this.ports.onNodes(seen.nodes.filter((other) => !this.liveness.isDead(other.nodeId)));
     if (this.isLeaving) return;
     if (!seen.nodes.some((other) => other.nodeId === node.nodeId)) await store.registerNode(node);
@@ -190,7 +201,7 @@ export class Ownership {
   private candidates({ nodes }: ClusterSeen): NodeId[] {
     const { node } = this.ports;
     const others = nodes.filter(({ nodeId }) => nodeId !== node.nodeId && this.liveness.isSurelyAlive(nodeId));
-    const self: NodeSeen = { ...node, beat: 0, leaving: false, reach: this.ports.reach() };
+    const self: NodeSeen = { ...node, beat: 0, leaving: false, reach: this.ports.reach(), journalFormat: WAITS_SINCE };
     const able = ableNodes([self, ...others]).map(({ nodeId }) => nodeId);
     const isAble = able.includes(node.nodeId);
     if (isAble !== this.isAble) {

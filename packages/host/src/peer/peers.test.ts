@@ -72,6 +72,7 @@ const row = (nodeId: NodeId): NodeSeen => ({
   dataAddress: '',
   leaving: false,
   reach: null,
+  journalFormat: null,
 });
 
 test('a link that is meant for the process before us, at this address, voids none that is meant for us', () => {

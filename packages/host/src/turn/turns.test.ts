@@ -36,7 +36,14 @@ const NOTHING: Seen = {
 };
 /** Of a dag that there is not: answered without a change. */
 const dagId = 67 as DagId;
-const command = { kind: 'SetSchedulePaused', shard, tenantId: 1 as TenantId, dagId, paused: true } as Command;
+const command = {
+  kind: 'SetSchedulePaused',
+  shard,
+  tenantId: 1 as TenantId,
+  dagId,
+  name: 'default',
+  paused: true,
+} as Command;
 const refused = { status: 'answered', answer: { ok: false, code: 'DAG_NOT_FOUND' } };
 
 /** Lets promises settle until it is so. */
@@ -279,14 +286,14 @@ test('a tick that throws about a schedule, twice, has that schedule paused; the 
   const spoilt = () => {
     const state = begin();
     const timetable = new Proxy({}, { get: () => expect.fail('cron is broken') });
-    // One that is always in memory.
+    // One that is always in memory: a run of its dag waits, and may be one that does not tell why.
     const policy = { missed: 'skip', missedLimit: 1, ifRunning: 'skip' } as const;
     const spec = { cron: '* * * * *', zone: 'UTC', gap: 'skip', ...policy } as const;
     const which = { id, shard, dagId, scheduleNo, name: 'default', origin: 'definition' };
-    const stored = { ...which, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, fired: 0 };
+    const stored = { ...which, revision: 1, spec, paused: false, decidedUntil: -1, fault: null, fired: 0, dueAt: 0 };
     const broken = { ...stored, timetable, watch: null as object | null };
     state.schedules.put(broken as never);
-    state.dags.byId.set(dagId, { id: dagId, waitingRuns: { size: 0 } } as never);
+    state.dags.byId.set(dagId, { id: dagId, waitingRuns: { size: 1 } } as never);
     broken.watch = { at: 0, schedule: broken };
     state.windows.push(broken.watch as never);
     return state;

@@ -3,6 +3,7 @@ import {
   type Change,
   type DagId,
   missedPolicyOf,
+  type OverlapPolicy,
   type RunCreated,
   type RunId,
   type ScheduleId,
@@ -35,6 +36,8 @@ export function schedules(scene: Scene): Checker {
   const wereChosen = new Set<DagId>();
   /** Opened again, runs come back beside others. */
   const wasReopened = new Set<RunId>();
+  /** Of runs for windows: the policy of their schedule when they were created. */
+  const policyOf = new Map<RunId, OverlapPolicy>();
   /** `schedule expression day`: the time of that day has a run. */
   const firedDays = new Set<string>();
   /** The last number that a dag has given to a schedule. */
@@ -198,15 +201,27 @@ export function schedules(scene: Scene): Checker {
   }
 
   /** A run of a window beside others of its dag, if its schedule does not want that. */
-  function checkBeside({ runId, dagId, scheduleNo, cause, firesAt }: RunCreated, isActive: boolean): void {
-    if (firesAt === null || cause === 'backfill' || scheduleNo === undefined) return;
-    const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
+  function checkBeside({ runId, dagId, cause }: RunCreated, isActive: boolean): void {
+    const ifRunning = policyOf.get(runId) ?? 'allow';
     // One that somebody asked for waits; a window that comes by itself is skipped.
     if (ifRunning === 'allow' || ((ifRunning !== 'skip' || cause === 'api') && !isActive)) return;
     for (const other of ledger.live) {
       const { created, isAdmitted, isSetAside } = other;
       if (created.dagId !== dagId || created.runId === runId || !isAdmitted || isSetAside) continue;
       scene.fail('I7', `run ${runId} (${ifRunning}) is beside run ${created.runId} of dag ${dagId}`);
+    }
+  }
+
+  /** What its schedule wanted when the window was decided: an edit is for later ones. */
+  function notePolicy({ runId, dagId, scheduleNo, cause, firesAt, waits }: RunCreated): void {
+    if (firesAt === null || cause === 'backfill' || scheduleNo === undefined) return;
+    const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
+    policyOf.set(runId, ifRunning);
+    if ((waits === true) !== (ifRunning !== 'allow')) {
+      scene.fail(
+        'I7',
+        `run ${runId} says ${waits === true ? 'that it waits' : 'nothing'}, and its schedule ${ifRunning}`,
+      );
     }
   }
 
@@ -241,6 +256,7 @@ export function schedules(scene: Scene): Checker {
         if (!wasReopened.has(change.runId)) checkBeside(created, true);
       } else if (change.kind === 'RunCreated') {
         if (change.admitted) checkActive(change.dagId, change.runId);
+        notePolicy(change);
         checkBeside(change, change.admitted);
         checkBehind(change);
         checkOnly(change);

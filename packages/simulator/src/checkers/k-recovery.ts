@@ -89,11 +89,9 @@ export function recovery(scene: Scene): Checker {
     );
   }
 
-  /** Its schedule wants it to wait until the dag has no active run. */
-  function waitsForOthers({ created: { dagId, scheduleNo, cause, firesAt } }: RunBook): boolean {
-    if (firesAt === null || cause === 'backfill' || scheduleNo === undefined) return false;
-    const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
-    if (ifRunning === 'allow') return false;
+  /** Its schedule wanted it to wait until the dag has no active run; `a-schedules.ts` checks that it says so. */
+  function waitsForOthers({ created: { dagId, waits } }: RunBook): boolean {
+    if (waits !== true) return false;
     return [...ledger.live].some((run) => run.created.dagId === dagId && run.isAdmitted && !run.isSetAside);
   }
 

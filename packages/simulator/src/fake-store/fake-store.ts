@@ -11,6 +11,7 @@ import {
   type ShardNo,
   type TenantId,
   triggersOf,
+  WAITS_SINCE,
 } from '@signalbox/engine';
 import { dagNameKey, readNeeds, silentKey, versionKey } from '@signalbox/engine/testing';
 import type {
@@ -86,6 +87,7 @@ export class FakeStore implements Store {
         beat: (known?.beat ?? 0) + 1,
         leaving: false,
         reach: { cutFrom: [], hasWorkers: false },
+        journalFormat: WAITS_SINCE,
         beatAt: known?.beatAt ?? this.#database.now(),
         breakEndedAt: known?.breakEndedAt ?? null,
       });

@@ -22,6 +22,7 @@ export interface NodeRow extends NodeAddresses {
   readonly beat: number;
   readonly leaving: boolean;
   readonly reach: NodeReach;
+  readonly journalFormat: number;
   readonly beatAt: number;
   readonly breakEndedAt: number | null;
 }

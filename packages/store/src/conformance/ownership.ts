@@ -51,6 +51,7 @@ export const ownershipChecks: readonly Check[] = [
         beat: 1,
         leaving: false,
         reach: { cutFrom: [], hasWorkers: false },
+        journalFormat: expect.any(Number),
       });
       await store.beat(nodeId, GRACE_MS);
       await store.beat(nodeId, GRACE_MS);
@@ -105,6 +106,7 @@ export const ownershipChecks: readonly Check[] = [
         ...moved,
         leaving: false,
         reach: { cutFrom: [], hasWorkers: false },
+        journalFormat: expect.any(Number),
       });
     },
   },

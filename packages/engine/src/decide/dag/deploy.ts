@@ -18,8 +18,7 @@ export function deployDag(recorder: Recorder, command: DeployDag): Answer {
   const known = state.dags.named(tenantId, name);
   const isSame = known !== undefined && known.current.hash === hash;
   const schedules = schedulesOf(spec);
-  const place = { shard, dagId: known?.id ?? null };
-  const refused = isSame && !known.isRetired ? null : refuseSchedules(state, place, schedules);
+  const refused = isSame && !known.isRetired ? null : refuseSchedules(state, known?.id ?? null, schedules);
   if (refused !== null) return refused;
   // Those of the definition were compared where it was read.
   const others = known === undefined || isSame ? [] : state.schedules.ofDag(known.id);

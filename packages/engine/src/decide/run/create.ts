@@ -26,11 +26,9 @@ type NewRun = Pick<
   RunCreated,
   'uid' | 'priority' | 'cause' | 'firesAt' | 'params' | 'actor' | 'parent' | 'until' | 'scheduleNo'
 > &
-  Partial<Pick<RunCreated, 'windowStart' | 'backfill' | 'dueAt' | 'requires' | 'assets'>> & {
+  Partial<Pick<RunCreated, 'windowStart' | 'backfill' | 'dueAt' | 'requires' | 'assets' | 'waits'>> & {
     /** The current one unless told. */
     readonly version?: Version;
-    /** For active runs of the dag to end, whatever its limit. */
-    readonly mustWait?: boolean;
     /** It stands for a call that was stopped before it came, and is cancelled at once: it takes part in nothing. */
     readonly isMark?: true;
   };
@@ -54,7 +52,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     cause: run.cause,
     firesAt: run.firesAt,
     admitted:
-      run.mustWait !== true &&
+      !(run.waits === true && dag.activeRuns > 0) &&
       run.requires === undefined &&
       dag.hasRoomForRun() &&
       dag.waitingRuns.size === 0 &&
@@ -74,6 +72,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
   if (run.dueAt !== undefined) created.dueAt = run.dueAt;
   if (run.requires !== undefined) created.requires = run.requires;
   if (key !== undefined) created.key = key;
+  if (run.waits !== undefined) created.waits = run.waits;
   recorder.record(created);
   if (key !== undefined) {
     recorder.record({
@@ -110,8 +109,8 @@ export function createScheduledRun(recorder: Recorder, schedule: Schedule, fires
     spec,
     cause: 'schedule',
     actor: SCHEDULE,
-    mustWait: dag.activeRuns > 0 && waitsForOthers(spec),
   };
+  if (waitsForOthers(spec)) run.waits = true;
   // Nearly always the window before this one is the last that was decided: that spares the search.
   if (lastWindowAt !== null && lastWindowAt === decidedUntil) run.start = lastWindowAt;
   const requires = requiresOf(spec, recorder.state.now);
@@ -127,7 +126,7 @@ function requiresOf(spec: ScheduleSpec, now: Instant): NonNullable<NewRun['requi
 }
 
 interface NewWindowRun
-  extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'mustWait' | 'requires'>> {
+  extends Partial<Pick<NewRun, 'params' | 'priority' | 'until' | 'backfill' | 'waits' | 'requires'>> {
   readonly at: Instant;
   readonly timetable: Timetable;
   readonly scheduleNo: ScheduleNo;
@@ -145,7 +144,7 @@ interface NewWindowRun
  * of the schedule, and those of the dag where it has none.
  */
 export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun): RunId {
-  const { at, timetable, start, scheduleNo, spec, cause, actor, mustWait = false } = run;
+  const { at, timetable, start, scheduleNo, spec, cause, actor, waits } = run;
   const { uid = uidOfWindow(dag.shard, { dagId: dag.id, scheduleNo }, at) } = run;
   const { priority = spec.priority ?? dag.current.spec.priority, until, backfill, requires } = run;
   const { params = dag.paramsOfWindow(spec) } = run;
@@ -159,10 +158,10 @@ export function createWindowRun(recorder: Recorder, dag: Dag, run: NewWindowRun)
     params,
     actor,
     scheduleNo,
-    mustWait,
   };
   if (until !== undefined) created.until = until;
   if (backfill !== undefined) created.backfill = backfill;
   if (requires !== undefined) created.requires = requires;
+  if (waits !== undefined) created.waits = waits;
   return createRun(recorder, dag, created);
 }

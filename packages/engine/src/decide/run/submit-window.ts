@@ -38,7 +38,7 @@ export function submitWindow(recorder: Recorder, dag: Dag, command: SubmitRuns, 
     ...{ at, timetable: schedule.timetable, scheduleNo: schedule.scheduleNo, spec: schedule.spec },
     ...{ cause: command.cause ?? 'api', actor: command.actor },
     // Whoever asks, it is a window of the schedule, and comes beside no other run that the schedule would wait for (I7).
-    mustWait: dag.activeRuns > 0 && waitsForOthers(schedule.spec),
+    ...(waitsForOthers(schedule.spec) ? { waits: true as const } : {}),
     ...(params === null ? {} : { params }),
     ...(priority === null ? {} : { priority }),
     ...(until === undefined ? {} : { until }),

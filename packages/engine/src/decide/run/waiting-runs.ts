@@ -1,5 +1,6 @@
 /** Runs that wait to be admitted: because their dag or their key has as many active runs as it may, or because their schedule says so (I7). */
 import { assert } from '../../model/assert.ts';
+import { RESIDENT } from '../../model/change/schedule.ts';
 import { type RunId, type RunRow, scheduleIdOf } from '../../model/ids.ts';
 import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
@@ -130,14 +131,18 @@ function idleBehind(state: State, run: RunRow, most: number): readonly RunRow[] 
   return [...found];
 }
 
-/** It is for a window of a schedule whose runs wait until the dag has no active one. */
+/**
+ * It is for a window of a schedule whose runs wait until the dag has no active one. A run that a server of the version before has created
+ * does not say so: its schedule does, and is in memory (`mustStay` in `tables/schedule/due.ts`).
+ */
 function mustWait(state: State, run: RunRow): boolean {
   const { runs, schedules } = state;
   // A backfill makes its runs beside others: how many, its own limit says.
   if (runs.has(run, BACKFILL)) return false;
+  if (runs.notes.get(run)?.waits === true) return true;
   const dagId = runs.versionOf(run).dag.id;
   const scheduleNo = runs.scheduleNoOf(run);
   const schedule = schedules.get(scheduleIdOf({ dagId, scheduleNo }));
-  if (schedule === undefined || !waitsForOthers(schedule.spec)) return false;
+  if (schedule?.dueAt !== RESIDENT || !waitsForOthers(schedule.spec)) return false;
   return windowOf(runs.uidOf(run), { dagId, scheduleNo }) !== null;
 }

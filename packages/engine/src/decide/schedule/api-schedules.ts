@@ -1,15 +1,13 @@
 /** Schedules that are created, edited and deleted without a deploy. Those of the definition can only be paused here. */
 import { type Answer, DONE, refuse } from '../../model/answer.ts';
 import type { CreateSchedules, DeleteSchedule, EditSchedule } from '../../model/command.ts';
-import type { NamedSchedule } from '../../model/dag/spec.ts';
 import { MAX_SCHEDULE_NO } from '../../model/ids.ts';
 import { scheduleFault } from '../../model/schedule/schedule-fault.ts';
-import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { isSameSpec, type Schedule, spreadSeedOf } from '../../tables/schedule/schedule.ts';
 import type { State } from '../../tables/state.ts';
 import type { Recorder } from '../recorder.ts';
-import { pastFault, placeOf, waitingFault } from './definition-schedules.ts';
+import { pastFault, placeOf } from './definition-schedules.ts';
 import { dropDelayedRun, isDelayedRun } from './delayed-run.ts';
 import { passedFault } from './over.ts';
 import { addSchedule, changeSchedule, removeSchedule } from './set-schedule.ts';
@@ -39,10 +37,6 @@ export function createSchedules(recorder: Recorder, command: CreateSchedules): A
       return refuse('SCHEDULE_INVALID', `${placeOf(wanted, name)}${fault.message} ${fault.remedy}`);
     }
   }
-  const isNew = ({ name }: NamedSchedule) => state.schedules.named(dagId, name) === undefined;
-  const waiting = wanted.filter((one) => waitsForOthers(one.spec) && isNew(one)).length;
-  const tooMany = waitingFault(state, dag.shard, waiting);
-  if (tooMany !== null) return refuse('SCHEDULE_INVALID', tooMany);
   for (const { name, spec } of wanted) {
     if (state.schedules.named(dagId, name) !== undefined) continue;
     addSchedule(recorder, dag, { name, spec, origin: 'api', actor });
@@ -61,8 +55,6 @@ export function editSchedule(recorder: Recorder, command: EditSchedule): Answer 
   if (contradiction !== null) return refuse('SCHEDULE_INVALID', contradiction);
   const fault = scheduleFault(spec, state.now, state.settings.zoneData) ?? passedFault(state, spec, known);
   if (fault !== null) return refuse('SCHEDULE_INVALID', `${fault.message} ${fault.remedy}`);
-  const tooMany = waitingFault(state, known.shard, waitsForOthers(spec) && !waitsForOthers(known.spec) ? 1 : 0);
-  if (tooMany !== null) return refuse('SCHEDULE_INVALID', tooMany);
   changeSchedule(recorder, known, { spec, paused: known.fault === null && known.paused, actor });
   return DONE;
 }

@@ -4,9 +4,8 @@
  */
 import { type Answer, refuse } from '../../model/answer.ts';
 import type { NamedSchedule, ScheduleSpec } from '../../model/dag/spec.ts';
-import type { Actor, DagId, ShardNo } from '../../model/ids.ts';
+import type { Actor, DagId } from '../../model/ids.ts';
 import { scheduleFault } from '../../model/schedule/schedule-fault.ts';
-import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Dag } from '../../tables/dag/dag.ts';
 import { isSameSpec } from '../../tables/schedule/schedule.ts';
 import type { State } from '../../tables/state.ts';
@@ -14,13 +13,8 @@ import type { Recorder } from '../recorder.ts';
 import { addSchedule, changeSchedule, removeSchedule } from './set-schedule.ts';
 
 /** Why a dag can't have these schedules; null when it can. */
-export function refuseSchedules(
-  state: State,
-  { shard, dagId }: { readonly shard: ShardNo; readonly dagId: DagId | null },
-  wanted: readonly NamedSchedule[],
-): Answer | null {
+export function refuseSchedules(state: State, dagId: DagId | null, wanted: readonly NamedSchedule[]): Answer | null {
   const { schedules, now, settings } = state;
-  let more = 0;
   for (const { name, spec } of wanted) {
     const known = dagId === null ? undefined : schedules.named(dagId, name);
     if (known?.origin === 'api') return refuse('SCHEDULE_EXISTS', name);
@@ -28,10 +22,8 @@ export function refuseSchedules(
     if (known !== undefined && isSameSpec(known.spec, spec)) continue;
     const fault = scheduleFault(spec, now, settings.zoneData);
     if (fault !== null) return refuse('SCHEDULE_INVALID', `${placeOf(wanted, name)}${fault.message} ${fault.remedy}`);
-    if (waitsForOthers(spec) && !(known !== undefined && waitsForOthers(known.spec))) more += 1;
   }
-  const tooMany = waitingFault(state, shard, more);
-  return tooMany === null ? null : refuse('SCHEDULE_INVALID', tooMany);
+  return null;
 }
 
 /** Why a dag whose tasks depend on the past can't have this schedule; null when it can. */
@@ -39,18 +31,6 @@ export function pastFault(hasPast: boolean, { ifRunning }: Pick<ScheduleSpec, 'i
   if (!hasPast || ifRunning !== 'cancel_running') return null;
   return 'ifRunning: cancel_running cancels the run that tasks with dependsOnPast wait for, so they would wait for ever. Use queue_one or queue_all.';
 }
-
-/**
- * Why a shard can't take so many more schedules that wait for other runs; null when it can. They are in memory at all times, for their
- * runs ask for their policy whenever another run ends (docs/decisions/0064), so their number is bounded (I73).
- */
-export function waitingFault({ schedules }: State, shard: ShardNo, more: number): string | null {
-  if (more <= 0 || schedules.waitingOf(shard) + more <= MOST_WAITING) return null;
-  return `ifRunning: the server holds ${MOST_WAITING} schedules with another policy than allow for this dag and those that share its shard, and takes no more. Use ifRunning: allow with maxActiveRuns of the dag.`;
-}
-
-/** Of one shard: some 400 MB where all 64 are full. */
-export const MOST_WAITING = 5_000;
 
 /** Which of several it is. */
 export function placeOf(wanted: readonly NamedSchedule[], name: string): string {

@@ -106,11 +106,48 @@ describe('a schedule that is not due soon', () => {
     expect(box.state.schedules.size).toBe(0);
   });
 
-  test('runs that wait by its policy keep it in memory (I7)', () => {
-    const box = scenario({ dag: job(), runs: 0, settings });
+  test('runs of its windows wait by its policy while it is in the database only (I7, I73)', () => {
+    const box = scenario({ dag: job(), runs: 0, settings: { ...settings, leaseMs: 100 * HOUR } });
     box.createSchedules({ one: every('0 * * * *', { ifRunning: 'queue_all' }) });
-    box.advance('1m').killOwner();
+    box.advance('130m');
+    const counts = () => {
+      const runs = box.runIds.map((runId) => box.run(runId)).filter(({ phase }) => phase !== 'ended');
+      return [runs.filter(({ admitted }) => admitted).length, runs.filter(({ admitted }) => !admitted).length];
+    };
+    expect([inMemory(box), counts()]).toEqual([[], [1, 1]]);
+    box.killOwner('3s');
+    expect([inMemory(box), counts()]).toEqual([[], [1, 1]]);
+    box.report(box.claim('job'), 'succeeded');
+    expect(counts()).toEqual([1, 0]);
+  });
+
+  test('any number of them may wait for other runs (I73)', () => {
+    const box = scenario({ dag: job(), runs: 0, settings, audit: false });
+    const spec = every('0 0 1 1 *', { ifRunning: 'queue_all' });
+    for (let from = 0; from < 6_000; from += 1_000) {
+      const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, no) => [`s${from + no}`, spec]));
+      expect(box.createSchedules(many)).toMatchObject({ ok: true });
+    }
+    box.advance('1m');
+    expect(box.state.schedules.size).toBe(0);
+  });
+
+  test('stays in memory by its policy while a server creates runs that do not tell it, and until none of them waits (I63)', () => {
+    let isTold = false;
+    const box = scenario({
+      dag: job(),
+      runs: 0,
+      settings: { ...settings, leaseMs: 100 * HOUR, areWaitsTold: () => isTold },
+    });
+    box.createSchedules({ one: every('0 * * * *', { ifRunning: 'queue_all' }) });
+    box.advance('130m').killOwner('3s');
     expect(inMemory(box)).toEqual(['one']);
+    isTold = true;
+    box.advance('60m');
+    expect(inMemory(box)).toEqual(['one']);
+    for (let left = 3; left > 0; left--) box.report(box.claim('job'), 'succeeded');
+    box.advance('60m');
+    expect(inMemory(box)).toEqual([]);
   });
 });
 

@@ -151,28 +151,32 @@ describe('windows that come while the dag has active runs (I7)', () => {
     expect(decided(box)).toEqual(['+1', '+2']);
   });
 
-  test.each(['deleted', 'edited'] as const)('a schedule that is %s holds no run back any more (I29)', (how) => {
-    const box = scenario({ dag: job(), runs: 0, settings: { leaseMs: 1_000_000 } });
-    box.createSchedules({ own: every('* * * * *', { ifRunning: 'queue_all' }) });
-    box.advance('2m');
-    expect(active(box)).toEqual([1, 1]);
-    if (how === 'deleted') box.deleteSchedule('own');
-    else box.editSchedule('own', every('* * * * *', { ifRunning: 'allow' }));
-    expect(active(box)).toEqual([2, 0]);
-  });
+  test.each(['deleted', 'edited'] as const)(
+    'a run waits as its window was decided, though its schedule is %s (I7)',
+    (how) => {
+      const box = scenario({ dag: job(), runs: 0, settings: { leaseMs: 1_000_000 } });
+      box.createSchedules({ own: every('* * * * *', { ifRunning: 'queue_all' }) });
+      box.advance('2m');
+      expect(active(box)).toEqual([1, 1]);
+      if (how === 'deleted') box.deleteSchedule('own');
+      else box.editSchedule('own', every('* * * * *', { ifRunning: 'allow' }));
+      expect(active(box)).toEqual([1, 1]);
+      box.killOwner();
+      expect(active(box)).toEqual([1, 1]);
+      finish(box);
+      expect(active(box)).toEqual([1, 0]);
+    },
+  );
 
   test.each(['skip', 'queue_one', 'queue_all', 'cancel_running'] as const)(
-    'an edit to %s holds for a run that waits already: it starts when it is alone',
+    'an edit to %s is for windows that are decided after it: a run that waits for a place only takes the next one',
     (ifRunning) => {
       const spec = (options: Options) => job({ maxActiveRuns: 1, schedule: every('* * * * *', options) });
       const box = scenario({ dag: spec({ ifRunning: 'allow' }), settings: { leaseMs: 1_000_000 } });
       box.advance('2m');
       expect(active(box)).toEqual([1, 1]);
       box.deploy({ ...spec({ ifRunning }), maxActiveRuns: null });
-      expect(active(box)).toEqual([1, 1]);
-      box.killOwner();
-      finish(box);
-      expect(active(box)).toEqual([1, 0]);
+      expect(active(box)).toEqual([2, 0]);
     },
   );
 });

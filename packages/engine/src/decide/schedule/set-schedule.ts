@@ -66,7 +66,7 @@ export function changeSchedule(
   const decidedUntil = Math.max(state.now, known.decidedUntil) as Instant;
   const { actor, ...changed } = to;
   const set = { ...storedOf(known), ...changed, revision: known.revision + 1, decidedUntil, fault: null };
-  const dueAt = dueAtOfNew(recorder, { ...set, dueAt: null });
+  const dueAt = dueAtOfNew(recorder, { ...set, dueAt: known.dueAt });
   recorder.record({ kind: 'ScheduleSet', ...set, dueAt, actor, at: state.now });
   removeIfOver(recorder, state.schedules.get(known.id)!);
 }

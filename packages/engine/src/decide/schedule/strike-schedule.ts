@@ -2,7 +2,7 @@ import { type Answer, DONE } from '../../model/answer.ts';
 import { RESIDENT } from '../../model/change/schedule.ts';
 import type { StrikeSchedule } from '../../model/command.ts';
 import type { Actor } from '../../model/ids.ts';
-import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
+import { mustStay } from '../../tables/schedule/due.ts';
 import { storedOf } from '../../tables/schedule/schedule.ts';
 import type { Recorder } from '../recorder.ts';
 
@@ -20,7 +20,7 @@ export function strikeSchedule(recorder: Recorder, command: StrikeSchedule): Ans
     paused: true,
     decidedUntil,
     fault: command.reason,
-    dueAt: waitsForOthers(known.spec) ? RESIDENT : null,
+    dueAt: mustStay(state, known) ? RESIDENT : null,
   };
   recorder.record({ kind: 'ScheduleSet', ...set, actor: SYSTEM, at: state.now });
   return DONE;

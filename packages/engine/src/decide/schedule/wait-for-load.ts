@@ -4,7 +4,6 @@
  */
 import type { Command } from '../../model/command.ts';
 import { birthShardOf } from '../../model/dag/dag-id.ts';
-import { schedulesOf } from '../../model/dag/schedules-of.ts';
 import type { ScheduleSpec } from '../../model/dag/spec.ts';
 import type { DagId } from '../../model/ids.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
@@ -18,41 +17,95 @@ export function waitsForLoad(state: State, schedule: Schedule): boolean {
   return true;
 }
 
-/** Whether a command is to be decided when all runs are loaded. What is due by a schedule is decided before it is altered. */
+type Rule<C> = (state: State, command: C) => boolean;
+/** For commands that decide no window and no run of one. */
+const NEVER = null;
+
+/**
+ * Which commands are to be decided when all runs are loaded. What is due by a schedule is decided before it is altered. Each kind has its
+ * line here: a new one does not compile without.
+ */
+const RULES: { readonly [Kind in Command['kind']]: Rule<Extract<Command, { kind: Kind }>> | typeof NEVER } = {
+  // The dag may not be in memory: then any dag of the shard that is being loaded may be the one.
+  DeployDag: ({ partial, dags }, { shard, tenantId, name }) =>
+    [...partial.keys()].some((dagId) => {
+      const dag = dags.get(dagId);
+      if (dag === undefined) return birthShardOf(dagId) === shard;
+      return dag.tenantId === tenantId && dag.name === name;
+    }),
+  // One that is there already is left as it is.
+  CreateSchedules: (state, { dagId, schedules }) =>
+    isAffected(
+      state,
+      dagId,
+      [],
+      schedules.some(({ spec }) => dependsOnRuns(spec)),
+    ),
+  EditSchedule: (state, { dagId, name, spec }) => isAffected(state, dagId, [name], dependsOnRuns(spec)),
+  DeleteSchedule: (state, { dagId, name }) => isAffected(state, dagId, [name]),
+  SetSchedulePaused: (state, { dagId, name }) => isAffected(state, dagId, name === undefined ? null : [name]),
+  RetireDag: (state, { dagId }) => isAffected(state, dagId, null),
+  StartBackfill: (state, { dagId }) => isAffected(state, dagId, null),
+  SubmitRuns: (state, { dagId, window }) => window !== undefined && isAffected(state, dagId, [window.schedule]),
+  // These need no schedule: what they alter or create is no window.
+  HoldEvent: NEVER,
+  ProduceAsset: NEVER,
+  TakeAsset: NEVER,
+  NoteAssetTold: NEVER,
+  SetLimit: NEVER,
+  AskSlots: NEVER,
+  TakeSlots: NEVER,
+  SetLimits: NEVER,
+  SetFrozen: NEVER,
+  NoteEvent: NEVER,
+  CancelRun: NEVER,
+  RetryTask: NEVER,
+  ReplayDeadLetter: NEVER,
+  CloseDeadLetters: NEVER,
+  ResetBreaker: NEVER,
+  ClearTasks: NEVER,
+  MarkTasks: NEVER,
+  SetPaused: NEVER,
+  SetPriority: NEVER,
+  SetBackfill: NEVER,
+  ReportAttempt: NEVER,
+  ExtendAttempt: NEVER,
+  SaveCheckpoint: NEVER,
+  AssertOwned: NEVER,
+  AddTasks: NEVER,
+  RefuseClaim: NEVER,
+  BeginChild: NEVER,
+  AskChild: NEVER,
+  ChildEnded: NEVER,
+  LendSlots: NEVER,
+  SetTenants: NEVER,
+  RecallSlots: NEVER,
+  WorkerHeard: NEVER,
+  WorkerLeft: NEVER,
+  GatewayLost: NEVER,
+  StrikeRun: NEVER,
+  StrikeSchedule: NEVER,
+  // The tick asks for each window.
+  Tick: NEVER,
+};
+
 export function commandWaitsForLoad(state: State, command: Command): boolean {
   if (state.partial.size === 0) return false;
-  switch (command.kind) {
-    case 'DeployDag': {
-      // The dag may not be in memory: any dag of the shard that is being loaded may be the one.
-      const isNew = schedulesOf(command.spec).some(({ spec }) => dependsOnRuns(spec));
-      return [...state.partial.keys()].some(
-        (dagId) => birthShardOf(dagId) === command.shard && isAffected(state, dagId, isNew),
-      );
-    }
-    case 'CreateSchedules':
-      return isAffected(
-        state,
-        command.dagId,
-        command.schedules.some(({ spec }) => dependsOnRuns(spec)),
-      );
-    case 'EditSchedule':
-      return isAffected(state, command.dagId, dependsOnRuns(command.spec));
-    case 'DeleteSchedule':
-    case 'SetSchedulePaused':
-    case 'RetireDag':
-    case 'StartBackfill':
-      return isAffected(state, command.dagId, false);
-    case 'SubmitRuns':
-      return command.window !== undefined && isAffected(state, command.dagId, false);
-    default:
-      return false;
-  }
+  const rule = RULES[command.kind] as Rule<Command> | typeof NEVER;
+  return rule !== NEVER && rule(state, command);
 }
 
-/** `isNew`: the command brings a schedule whose windows depend on other runs. */
-function isAffected(state: State, dagId: DagId, isNew: boolean): boolean {
+/**
+ * Whether a command depends on runs of the dag, by the schedules that it names, or by any (`null`). One that is not in memory may
+ * depend on them. `isNew`: the command brings a schedule whose windows do.
+ */
+function isAffected(state: State, dagId: DagId, names: readonly string[] | null, isNew = false): boolean {
   if (!state.partial.has(dagId)) return false;
-  return isNew || state.schedules.ofDag(dagId).some(({ spec }) => dependsOnRuns(spec));
+  if (isNew || names === null) return true;
+  return names.some((name) => {
+    const known = state.schedules.named(dagId, name);
+    return known === undefined || dependsOnRuns(known.spec);
+  });
 }
 
 const dependsOnRuns = ({ ifRunning = 'allow' }: ScheduleSpec): boolean => ifRunning !== 'allow';

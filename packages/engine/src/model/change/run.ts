@@ -11,6 +11,9 @@ import { f } from './fields.ts';
 import type { PayloadRow } from './payload.ts';
 import { WORDS } from './words.ts';
 
+/** The journal format since which runs say so themselves. Before, their schedules did. */
+export const WAITS_SINCE = 12;
+
 const runCreated = defineChange('RunCreated', {
   no: 4,
   fields: {
@@ -48,6 +51,8 @@ const runCreated = defineChange('RunCreated', {
     assets: f.since(7, f.optional(f.json<readonly AssetSource[]>())),
     /** Its key, where the dag limits its runs by key. */
     key: f.since(9, f.optional(f.text())),
+    /** Its window's schedule lets it run beside no other run of the dag: it is admitted once none is active. */
+    waits: f.since(WAITS_SINCE, f.mark),
   },
   rows(change, rows: RunRows) {
     const { runId, params } = change;

@@ -20,6 +20,8 @@ export interface RunNotes {
   readonly backfill?: BackfillUid;
   /** Its key, where the dag limits its runs by key; see `model/run/run-key.ts`. */
   readonly key?: string;
+  /** It waits until the dag has no active run, by the schedule of its window. */
+  readonly waits?: true;
   /** While it waits until they are met; see `decide/requires/`. */
   readonly requires?: RequiresNote;
   /** Dags of requirements that were not met in time. */
@@ -47,9 +49,9 @@ export function readRunNotes(notes: string | RunNotes | null | undefined): RunNo
 
 /** The run is open again: its deadlines start again, the past is looked at again, and the counts of hooks continue. */
 export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { notes?: string } {
-  const { slowTimes, reopens = 0, until, backfill, assets, key } = notes;
+  const { slowTimes, reopens = 0 } = notes;
   const counts = closing !== null && closing.repeatingOf(null).length > 0;
-  const begun = begunWith({ until, backfill, assets, key });
+  const begun = begunWith(notes);
   if (!counts && Object.keys(begun).length === 0) return {};
   const kept: RunNotes = {
     ...(counts && slowTimes !== undefined ? { slowTimes } : {}),
@@ -59,43 +61,26 @@ export function notesReopened(notes: RunNotes, closing: ClosingPlan | null): { n
   return { notes: JSON.stringify(kept) };
 }
 
-/** Those that a run begins with, if any. */
-export function notesCreated({
-  until,
-  backfill,
-  assets,
-  key,
-  requires,
-}: Pick<RunNotes, 'until' | 'backfill' | 'assets' | 'key' | 'requires'>): { notes?: string } {
+type Begun = Pick<RunNotes, 'until' | 'backfill' | 'assets' | 'key' | 'waits'>;
+
+/** Those that a run begins with, if any. Most have none: they are asked one by one, and nothing is made for them. */
+export function notesCreated(run: Begun & Pick<RunNotes, 'requires'>): { notes?: string } {
+  const { until, backfill, assets, key, waits, requires } = run;
   if (until === undefined && backfill === undefined && assets === undefined && key === undefined) {
-    if (requires === undefined) return {};
+    if (requires === undefined && waits === undefined) return {};
   }
-  const notes: RunNotes = {
-    ...begunWith({ until, backfill, assets, key }),
-    ...(requires === undefined ? {} : { requires }),
-  };
+  const notes: RunNotes = { ...begunWith(run), ...(requires === undefined ? {} : { requires }) };
   return { notes: JSON.stringify(notes) };
 }
 
-interface BegunWith {
-  readonly until: string | undefined;
-  readonly backfill: BackfillUid | undefined;
-  readonly assets: readonly AssetSource[] | undefined;
-  readonly key: string | undefined;
-}
-
 /** These never change. */
-function begunWith({
-  until,
-  backfill,
-  assets,
-  key,
-}: BegunWith): Pick<RunNotes, 'until' | 'backfill' | 'assets' | 'key'> {
+function begunWith({ until, backfill, assets, key, waits }: Begun): Begun {
   return {
     ...(until === undefined ? {} : { until }),
     ...(backfill === undefined ? {} : { backfill }),
     ...(assets === undefined ? {} : { assets }),
     ...(key === undefined ? {} : { key }),
+    ...(waits === undefined ? {} : { waits }),
   };
 }
 

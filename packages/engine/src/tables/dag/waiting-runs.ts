@@ -1,6 +1,6 @@
 /**
  * Runs of a dag that wait to be admitted. Entries may be out of date: a run may have been cancelled since. Those that must have the dag
- * for themselves, by the policy of their schedule, are kept apart once that is known, so that the others need not pass them again and
+ * for themselves, as their window's schedule wanted it, are kept apart once that is known, so that the others need not pass them again and
  * again (I47).
  */
 import type { RunId } from '../../model/ids.ts';
@@ -31,11 +31,6 @@ export class WaitingRuns {
   keepApart(): void {
     const runId = this.any.pop();
     if (runId !== undefined) this.alone.push(runId);
-  }
-
-  /** A policy has changed: who may run beside others is to be looked at again. */
-  lookAnew(): void {
-    for (let runId = this.alone.pop(); runId !== undefined; runId = this.alone.pop()) this.any.push(runId);
   }
 
   /** Some of them. */

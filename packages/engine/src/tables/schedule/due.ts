@@ -19,8 +19,7 @@ export function endOfInstant(dueAt: Instant): DueCursor {
 
 /** When somebody must look at the schedule again; null: never, as it is. */
 export function dueAtOf(state: State, schedule: Schedule): Instant | null {
-  // Its runs that wait ask for its policy whenever another run ends (I7).
-  if (waitsForOthers(schedule.spec)) return RESIDENT;
+  if (mustStay(state, schedule)) return RESIDENT;
   if (schedule.paused || schedule.fault !== null) return null;
   const zone = schedule.timetable?.zone ?? UTC;
   if (zone !== UTC && state.settings.isZoneSure?.(zone) === false) return RESIDENT;
@@ -28,6 +27,17 @@ export function dueAtOf(state: State, schedule: Schedule): Instant | null {
   const isLateByDefault = schedule.spec.jitterMs === undefined && (state.settings.defaultJitterMs?.() ?? 0) > 0;
   if (schedule.watch !== null && !isLateByDefault) return schedule.watch.at as Instant;
   return nextOf(state, schedule, schedule.decidedUntil)?.[isLateByDefault ? 'at' : 'firesAt'] ?? null;
+}
+
+/**
+ * Its runs that wait ask for its policy whenever another run ends, because they do not say it themselves (I7). Servers of the version
+ * before create such runs. When none is left, one of its own may still wait: so a schedule that was in memory at all times stays until
+ * no run of its dag waits.
+ */
+export function mustStay({ settings, partial, dags }: State, { spec, dueAt, dagId }: Schedule): boolean {
+  if (!waitsForOthers(spec)) return false;
+  if (settings.areWaitsTold?.() === false || partial.has(dagId)) return true;
+  return dueAt === RESIDENT && dags.get(dagId)?.waitingRuns.size !== 0;
 }
 
 /** It is not needed in memory: the walk over due schedules has not come to its place yet, and will fetch it there. */

@@ -1,6 +1,5 @@
 /** The schedules in the working set: by id, and by name within their dag. */
 import type { DagId, ScheduleId, ShardNo } from '../../model/ids.ts';
-import { waitsForOthers } from '../../model/schedule/schedule-policy.ts';
 import type { Schedule } from './schedule.ts';
 
 export class ScheduleTable {
@@ -10,9 +9,6 @@ export class ScheduleTable {
   readonly idle = new Set<Schedule>();
   /** Those whose windows are decided, and whose next due time is not stored yet: see `park.ts`. */
   readonly toPark = new Set<Schedule>();
-
-  /** How many of a shard wait for other runs: those are in memory at all times. */
-  private readonly waiting = new Map<ShardNo, number>();
 
   get size(): number {
     return this.byId.size;
@@ -39,18 +35,9 @@ export class ScheduleTable {
     return this.byId.values();
   }
 
-  waitingOf(shard: ShardNo): number {
-    return this.waiting.get(shard) ?? 0;
-  }
-
-  private countWaiting({ shard, spec }: Schedule, by: 1 | -1): void {
-    if (waitsForOthers(spec)) this.waiting.set(shard, this.waitingOf(shard) + by);
-  }
-
   put(schedule: Schedule): void {
     const before = this.byId.get(schedule.id);
     if (before !== undefined && before !== schedule) this.leave(before);
-    if (before !== schedule) this.countWaiting(schedule, 1);
     schedule.isKept = true;
     this.byId.set(schedule.id, schedule);
     let names = this.byDag.get(schedule.dagId);
@@ -68,7 +55,6 @@ export class ScheduleTable {
   }
 
   private leave(schedule: Schedule): void {
-    if (schedule.isKept) this.countWaiting(schedule, -1);
     schedule.watch = null;
     schedule.isKept = false;
     this.idle.delete(schedule);
