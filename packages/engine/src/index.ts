@@ -62,6 +62,7 @@ export type { ExpectSpec } from './model/expect.ts';
 export * from './model/ids.ts';
 export * from './model/limit.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';
+export * from './model/placement.ts';
 export { childUid } from './model/run/child-uid.ts';
 export * from './model/run/phase.ts';
 export { notesCreated, type PastNote, type RunNotes, readRunNotes } from './model/run/run-notes.ts';

@@ -314,7 +314,7 @@ export class Host {
       case 'killed':
         return this.gateway.kill(message.workerId, message.kills);
       case 'returned':
-        return this.gateway.slotsReturned(from, message.workerId, message.count);
+        return this.gateway.slotsReturned(from, message.workerId, message.count, message.room);
       case 'reconcile':
         this.directory.announce(from, message.epochs);
         this.gateway.reconcile(message.epochs);
@@ -322,17 +322,8 @@ export class Host {
       case 'released':
         return this.ownership.kick();
       case 'lent': {
-        const { workerId, tenantId, queues, count, agoMs } = message;
-        return turns.tell({
-          kind: 'LendSlots',
-          gateway: from,
-          workerId,
-          tenants: [tenantId],
-          queues,
-          count,
-          standing: false,
-          agoMs,
-        });
+        const { tenantId, ...loan } = message;
+        return turns.tell({ ...loan, kind: 'LendSlots', gateway: from, tenants: [tenantId], standing: false });
       }
       case 'heard':
         return turns.tell({ ...message, kind: 'WorkerHeard', gateway: from });

@@ -28,6 +28,7 @@ import { parseOptions, type WorkerConfig, type WorkerOptions } from './options.t
 import { Outbox } from './outbox.ts';
 import { Outputs } from './outputs/outputs.ts';
 import { Pulse } from './pulse.ts';
+import { bookingIn, Room } from './room.ts';
 import { Runner } from './runner.ts';
 import { Silence } from './silence.ts';
 import { Slots } from './slots.ts';
@@ -58,7 +59,8 @@ export function startWorker(options: WorkerOptions): Worker {
 
 class RunningWorker implements Worker {
   readonly #config: WorkerConfig;
-  readonly #holds = new Holds();
+  readonly #room: Room;
+  readonly #holds: Holds;
   readonly #pulse = new Pulse();
   readonly #silence = new Silence();
   readonly #link: Link;
@@ -91,6 +93,8 @@ class RunningWorker implements Worker {
 
   constructor(config: WorkerConfig) {
     this.#config = config;
+    this.#room = new Room(config.offers);
+    this.#holds = new Holds(this.#room);
     this.#ahead = new Ahead(config.timing.leastAhead);
     const { now } = config.timing;
     this.connected = new Promise((resolve) => {
@@ -186,11 +190,15 @@ class RunningWorker implements Worker {
   // ---- the link
 
   #hello(): Hello {
-    const { id, name, queues, slots } = this.#config;
+    const { id, name, queues, slots, offers } = this.#config;
     const holds = this.#holds.name();
     const holdTokens = Array.from(this.#holds.all(), ({ assignment }) => assignment.token);
+    // Of an attempt that has ended nothing is taken any more, though its report is not answered.
+    const taken = Array.from(this.#holds.all(), (attempt) => (attempt.isActive ? attempt.booking : null) ?? undefined);
+    const holdBookings = taken.some((booking) => booking !== undefined) ? taken : [];
     const draining = this.#phase !== 'working';
-    return { workerId: id, name, queues, slots, holds, holdTokens, draining, version: VERSION };
+    const own = { workerId: id, name, queues, slots, offers, version: VERSION };
+    return { ...own, holds, holdTokens, holdBookings, draining };
   }
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
@@ -312,11 +320,13 @@ class RunningWorker implements Worker {
     if (count !== null) this.#outbox.ahead(count);
   }
 
-  #reasonToRefuse({ claim, epoch }: Assignment): string | null {
+  #reasonToRefuse({ claim, epoch, booking }: Assignment): string | null {
     const { slots, timing } = this.#config;
     if (this.#phase !== 'working') return 'the worker is stopping';
     if (epoch < (this.#epochs.get(claim.shard) ?? -1)) return 'a higher epoch of the shard is known';
     if (this.#holds.activeCount >= slots + this.#ahead.most) return 'no slot is free';
+    const noRoom = this.#room.reasonToRefuse(bookingIn(booking), this.#holds.activeCount);
+    if (noRoom !== null) return noRoom;
     const { unansweredCount, unansweredBytes } = this.#holds;
     if (unansweredCount >= timing.unansweredLimit || unansweredBytes >= timing.unansweredBytesLimit) {
       return 'too many reports wait for an answer';

@@ -12,6 +12,9 @@ export interface WorkerFlags {
   readonly handlers?: string;
   readonly slots: number;
   readonly queues: string;
+  readonly resources?: string;
+  readonly labels?: string;
+  readonly zone?: string;
   readonly gateway?: string;
   readonly allow?: string;
   readonly httpAllow?: string;
@@ -37,6 +40,7 @@ export async function worker(flags: WorkerFlags): Promise<void> {
     handlers,
     slots: flags.slots,
     queues: split(flags.queues),
+    ...offersOf(flags),
     ...placesOf(flags),
     // Checked where the worker is started: an unknown kind is refused there.
     ...(flags.allow === undefined ? {} : { allow: split(flags.allow) as WorkKind[] }),
@@ -53,6 +57,30 @@ export async function worker(flags: WorkerFlags): Promise<void> {
   });
   await running.stopped;
   process.exit();
+}
+
+/** Flags, and in their place variables. */
+function offersOf({ resources, labels, zone }: WorkerFlags): Pick<WorkerOptions, 'resources' | 'labels'> {
+  const env = process.env;
+  const named = pairs('--labels', labels ?? env.SIGNALBOX_LABELS ?? '');
+  const place = zone ?? env.SIGNALBOX_ZONE;
+  return {
+    resources: pairs('--resources', resources ?? env.SIGNALBOX_RESOURCES ?? ''),
+    labels: { ...named, ...(place === undefined || place === '' ? {} : { zone: place }) },
+  };
+}
+
+/** `cpu=4,memory=8GiB` */
+function pairs(flag: string, text: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const part of split(text).filter((one) => one !== '')) {
+    const [name = '', ...rest] = part.split('=');
+    const value = rest.join('=').trim();
+    if (name.trim() === '' || value === '')
+      throw new CliError(`${flag} has "${part}".`, 'Give pairs such as name=value, separated by commas.');
+    found[name.trim()] = value;
+  }
+  return found;
 }
 
 const PATIENCE_MS = 3_000;

@@ -19,6 +19,7 @@ import type {
   ShardNo,
   TaskSlot,
   TenantId,
+  WorkerId,
 } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
 import type { DueCursor, ZonedCursor } from '../model/stored.ts';
@@ -198,6 +199,8 @@ export class State {
   readonly held = new HeldTable();
   readonly untold = new UntoldAssets();
   readonly speculation = new Speculation();
+  /** Of runs with tasks that are better near another one: which worker ran which task last. Not stored: a new owner places them anywhere. */
+  readonly ranOn = new Map<RunRow, Map<number, WorkerId>>();
   readonly agenda: Agenda = {
     runs: new Set(),
     calls: new Set(),

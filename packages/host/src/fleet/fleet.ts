@@ -179,6 +179,7 @@ export class Fleet {
       nodeId: self,
       queues: session.queues,
       slots: session.slots,
+      ...(session.traits === null ? {} : { traits: session.traits, free: session.untaken() }),
       // What it has ahead of its slots has not begun.
       running: Math.min(session.slots, session.held.size),
       holds: [...session.held.values()].slice(0, MOST_HOLDS),

@@ -3,6 +3,8 @@
  * domain. Every message may have several parts filled at once; a part that is not there is `null`, empty or `false`.
  */
 
+import type { HeldBooking, WorkerOffers } from '../placement.ts';
+
 /** Names one claim: the right to run one attempt. `fence` is larger than that of any earlier claim of the task. */
 export interface Claim {
   readonly shard: number;
@@ -69,6 +71,10 @@ export interface Hello {
   readonly draining: boolean;
   /** Of the worker's package. Workers of older versions do not send it. */
   readonly version?: string;
+  /** What it is and has in all. Workers of older versions do not send it. */
+  readonly offers?: WorkerOffers;
+  /** One for each of `holds`, in their order: what it takes beside a slot. */
+  readonly holdBookings?: readonly (HeldBooking | undefined)[];
 }
 
 export interface Heartbeat {
@@ -206,6 +212,8 @@ export interface Assignment {
   readonly checkpoint: string;
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
+  /** JSON text: what it takes of the worker beside a slot; empty for nothing. */
+  readonly booking: string;
   /** After this long it counts as slow; 0 for never. */
   readonly softTimeoutMs: number;
   /** How long it may go without progress; 0: no limit. */

@@ -213,6 +213,7 @@ function workerAnswer(worker: WorkerSeen): WorkerView {
     node: worker.nodeId,
     queues: [...worker.queues],
     slots: worker.slots,
+    ...offersOf(worker),
     running: worker.running,
     draining: worker.draining,
     cordoned: worker.cordoned === true,
@@ -226,6 +227,11 @@ function serves({ tenantId, tenants = [tenantId] }: WorkerSeen, wanted: TenantId
   return tenants === null || tenants.includes(wanted);
 }
 
-function servingWorker({ queues, slots, running, draining, cordoned = false }: WorkerSeen): ServingWorker {
-  return { queues: [...queues], slots, running, draining, cordoned };
+function servingWorker(worker: WorkerSeen): ServingWorker {
+  const { queues, slots, running, draining, cordoned = false } = worker;
+  return { queues: [...queues], slots, running, draining, cordoned, ...offersOf(worker) };
+}
+
+function offersOf({ traits, free = {} }: WorkerSeen): Pick<WorkerView, 'resources' | 'free' | 'labels'> {
+  return traits === undefined ? {} : { resources: traits.resources, labels: traits.labels, free };
 }

@@ -46,7 +46,10 @@ export interface EdgePorts {
 }
 
 /** What a worker is to a queue. Says nothing of whose it is: a worker of the fleet serves tenants that may not see it. */
-export type ServingWorker = Pick<WorkerView, 'queues' | 'slots' | 'running' | 'draining' | 'cordoned'>;
+export type ServingWorker = Pick<
+  WorkerView,
+  'queues' | 'slots' | 'running' | 'draining' | 'cordoned' | 'resources' | 'free' | 'labels'
+>;
 
 export interface SeenWorkers {
   /** Those of the tenant. */
