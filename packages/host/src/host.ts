@@ -248,11 +248,11 @@ export class Host {
   }
 
   /**
-   * Tells a worker, wherever its stream ends, to finish what it has and leave. False when no node knows it, or when it is
+   * Tells a worker, wherever its stream ends, to finish what it has and leave; with a time, to stop what it has within it. False when no node knows it, or when it is
    * another tenant's than the one named.
    */
-  drainWorker(workerId: WorkerId, tenantId: TenantId | null = null): Promise<boolean> {
-    return this.fleet.drain(workerId, tenantId);
+  drainWorker(workerId: WorkerId, tenantId: TenantId | null = null, evictMs = 0): Promise<boolean> {
+    return this.fleet.drain(workerId, tenantId, evictMs);
   }
 
   /** What holds back work of a tenant, over all nodes. */

@@ -116,8 +116,8 @@ export interface WorkerDoor {
   epochs(epochs: readonly ShardEpoch[]): void;
   heartbeatAnswered(no: number): void;
   requestAnswers(answers: readonly AttemptRequestAnswer[]): void;
-  /** Finish what you have, then leave. */
-  drain(): void;
+  /** Finish what you have, then leave. With a time: stop what you have within it. */
+  drain(evictMs?: number): void;
   /** Ends the stream. `unproven`: it named claims that it was not assigned. */
   close(reason?: 'closed' | 'unproven'): void;
 }
@@ -189,7 +189,7 @@ export interface MapPlace {
 
 export interface Kill {
   readonly claim: ClaimRef;
-  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded';
+  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded' | 'preempted';
   readonly graceMs: number;
 }
 

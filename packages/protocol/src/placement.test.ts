@@ -34,7 +34,14 @@ test('offers and bookings come out as they went in; anything else is none', () =
     expect(readOffers(text)).toBeNull();
 });
 
-const dag = (task: object) => toDagSpec({ name: 'd', tasks: [{ name: 'a', run: 'x' }, { name: 'b', run: 'x', ...task }] });
+const dag = (task: object) =>
+  toDagSpec({
+    name: 'd',
+    tasks: [
+      { name: 'a', run: 'x' },
+      { name: 'b', run: 'x', ...task },
+    ],
+  });
 
 test('a task says what it asks of its worker', () => {
   const { placement } = dag({

@@ -95,6 +95,20 @@ function losesResources(host: Host): void {
   alterCommands(host, (command) => (command.kind === 'LendSlots' ? { ...command, room: {} } : command));
 }
 
+/** Whoever has begun is told to make room, whatever its class. */
+function preemptsAnybody(host: Host): void {
+  const { ports } = insideOf(host).turns;
+  const send = ports.onEffects;
+  ports.onEffects = (effects) => {
+    const kills = (effects as readonly Effect[]).flatMap((effect) => {
+      if (effect.kind !== 'SendAssignment') return [];
+      const { gateway, workerId, claim } = effect;
+      return [{ kind: 'KillAttempt', gateway, workerId, claim, reason: 'preempted', graceMs: 100 }];
+    });
+    send([...effects, ...kills]);
+  };
+}
+
 function alterCommands(host: Host, alter: (command: Command) => Command): void {
   const { inbox } = insideOf(host).turns;
   const offer = inbox.offer.bind(inbox);
@@ -715,6 +729,7 @@ const CASES: readonly Case[] = [
   { what: 'the labels of workers', within: 60, expected: /^I24/, onHost: ignoresLabels },
   { what: 'one count of resources', within: 100, expected: /^I24/, onHost: countsResourcesTwice },
   { what: 'resources that are lent', within: 60, mode: 'liveness', expected: /^(I29|I72)/, onHost: losesResources },
+  { what: 'classes in preemption', within: 20, expected: /^I49/, onHost: preemptsAnybody },
   { what: 'what is frozen', within: 100, shownBy: 4, expected: /^I46/, onHost: ignoresFreezes },
   { what: 'suspended tenants', within: 100, shownBy: 16, expected: /^I46/, onHost: ignoresSuspension },
   {

@@ -147,6 +147,8 @@ const SENTENCES: Record<StopReason, string> = {
   superseded: 'Another attempt of the task was faster. This one is not needed.',
   stale: 'This attempt does not hold the task any more: its result is not recorded.',
   killed: 'The worker was stopped.',
+  preempted: 'The attempt made room for a critical task. It runs again, from its checkpoint, and costs no retry.',
+  evicted: 'The worker is taken away. The task runs again, from its checkpoint, and costs no retry.',
 };
 
 export const sentenceOf = (reason: StopReason): string => SENTENCES[reason];

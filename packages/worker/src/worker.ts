@@ -36,6 +36,8 @@ import { VERSION } from './version.ts';
 
 /** For lines that are not stored yet when the worker leaves. */
 const LAST_LOGS_MS = 1_000;
+/** What clouds give at least between the notice and the end is 30 s. */
+const EVICT_GRACE_MS = 20_000;
 
 export interface Worker {
   /** UUID, new for each start. Once connected: the one by which servers know it (`signalbox workers`). */
@@ -46,6 +48,8 @@ export interface Worker {
   readonly stopped: Promise<void>;
   /** Takes nothing new, finishes what it has, waits until its reports are answered, leaves (I27). */
   stop(): Promise<void>;
+  /** It is about to be taken away: what it runs is told to stop, may save a checkpoint, and runs again elsewhere at no cost to retries. */
+  evict(graceMs?: number): Promise<void>;
   /** Leaves at once, as if the process had died. Signals fire; nothing is reported. */
   kill(): void;
 }
@@ -174,6 +178,12 @@ class RunningWorker implements Worker {
     return this.stopped;
   }
 
+  evict(graceMs = EVICT_GRACE_MS): Promise<void> {
+    const left = this.stop();
+    for (const attempt of [...this.#holds.all()]) if (attempt.isActive) this.#runner.stop(attempt, 'evicted', graceMs);
+    return left;
+  }
+
   kill(): void {
     if (this.#phase === 'left') return;
     this.#leave();
@@ -239,7 +249,8 @@ class RunningWorker implements Worker {
     for (const answer of message.requestAnswers) this.#requests.answered(answer);
     for (const answer of message.answers) this.#takeAnswer(answer);
     for (const kill of message.kills) this.#takeKill(kill);
-    if (message.drain) void this.stop();
+    if (message.evictMs > 0) void this.evict(message.evictMs);
+    else if (message.drain) void this.stop();
     if (message.assignments.length > 0) {
       const now = this.#config.timing.now();
       for (const assignment of message.assignments) this.#takeAssignment(assignment, now);

@@ -15,6 +15,7 @@ export interface WorkerFlags {
   readonly resources?: string;
   readonly labels?: string;
   readonly zone?: string;
+  readonly spot?: boolean;
   readonly gateway?: string;
   readonly allow?: string;
   readonly httpAllow?: string;
@@ -60,13 +61,17 @@ export async function worker(flags: WorkerFlags): Promise<void> {
 }
 
 /** Flags, and in their place variables. */
-function offersOf({ resources, labels, zone }: WorkerFlags): Pick<WorkerOptions, 'resources' | 'labels'> {
+function offersOf({ resources, labels, zone, spot }: WorkerFlags): Pick<WorkerOptions, 'resources' | 'labels'> {
   const env = process.env;
   const named = pairs('--labels', labels ?? env.SIGNALBOX_LABELS ?? '');
   const place = zone ?? env.SIGNALBOX_ZONE;
   return {
     resources: pairs('--resources', resources ?? env.SIGNALBOX_RESOURCES ?? ''),
-    labels: { ...named, ...(place === undefined || place === '' ? {} : { zone: place }) },
+    labels: {
+      ...named,
+      ...(place === undefined || place === '' ? {} : { zone: place }),
+      ...(spot === true ? { spot: 'true' } : {}),
+    },
   };
 }
 
@@ -112,6 +117,8 @@ function endWhenTold(running: Worker): void {
     } else if (performance.now() - toldAt > SAME_SIGNAL_MS) end();
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, stop);
+  // The machine is about to be taken away.
+  process.on('SIGUSR2', () => void running.evict());
   process.on('disconnect', () => {
     stop();
     setTimeout(end, ORPHANED_MS).unref();

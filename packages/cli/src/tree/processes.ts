@@ -74,7 +74,7 @@ export const processCommands = [
     name: 'worker',
     summary: 'start a worker, which runs tasks',
     details:
-      'On SIGTERM or Ctrl-C it takes no new tasks, finishes its tasks and leaves. A second signal stops it at once.',
+      'On SIGTERM or Ctrl-C it takes no new tasks, finishes its tasks and leaves. A second signal stops it at once. On SIGUSR2 it is evicted: its tasks stop, can save a checkpoint, and run again elsewhere without spending a retry.',
     flags: [
       {
         flags: '--handlers <file>',
@@ -92,6 +92,7 @@ export const processCommands = [
         what: 'what tasks can ask for by name and value, such as disk=ssd,team=data (SIGNALBOX_LABELS)',
       },
       { flags: '--zone <name>', what: 'where it runs: the label zone (SIGNALBOX_ZONE)' },
+      { flags: '--spot', what: 'it may be taken away at short notice: the label spot=true' },
       {
         flags: '--gateway <addresses>',
         what: 'host:port of one or more servers (SIGNALBOX_GATEWAY, default 127.0.0.1:4501)',

@@ -111,7 +111,7 @@ export interface KillAttempt {
   readonly gateway: NodeId | null;
   readonly workerId: WorkerId;
   readonly claim: ClaimRef;
-  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded';
+  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded' | 'preempted';
   readonly graceMs: number;
 }
 

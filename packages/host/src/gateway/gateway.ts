@@ -126,10 +126,10 @@ export class Gateway {
   }
 
   /** Only the workers of this tenant, if one is named. */
-  drain(workerId: WorkerId, tenantId: TenantId | null): boolean {
+  drain(workerId: WorkerId, tenantId: TenantId | null, evictMs = 0): boolean {
     const session = this.sessions.get(workerId);
     if (session === undefined || (tenantId !== null && session.tenantId !== tenantId)) return false;
-    session.door.drain();
+    session.door.drain(evictMs);
     return true;
   }
 

@@ -182,7 +182,13 @@ export type PeerQuestion =
   /** Are you there? */
   | { readonly what: 'reach' }
   /** Tell this worker to finish and leave, if its stream ends at you. */
-  | { readonly what: 'drain'; readonly workerId: WorkerId; readonly tenantId: TenantId | null };
+  | {
+      readonly what: 'drain';
+      readonly workerId: WorkerId;
+      readonly tenantId: TenantId | null;
+      /** It is about to be taken away: what it runs is to stop within this time. */
+      readonly evictMs?: number;
+    };
 
 export type PeerAnswer =
   | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }

@@ -313,5 +313,6 @@ export function parseGatewayMessage(input: unknown): GatewayMessage {
     drain: fields.drain === true,
     requestAnswers: each(fields.requestAnswers, 'askAnswers', parseAttemptRequestAnswer),
     pingAnswered: count(fields.pingAnswered, 'pingAnswered'),
+    evictMs: count(fields.evictMs ?? 0, 'evictMs'),
   };
 }

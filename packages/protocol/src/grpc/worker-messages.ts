@@ -222,7 +222,7 @@ export interface Assignment {
   readonly references: readonly OutputRef[];
 }
 
-export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded'] as const;
+export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded', 'preempted'] as const;
 export type KillReason = (typeof KILL_REASONS)[number];
 
 export interface Kill {
@@ -251,6 +251,8 @@ export interface GatewayMessage {
   readonly requestAnswers: readonly AttemptRequestAnswer[];
   /** The last ping heard; 0 when none is answered here. */
   readonly pingAnswered: number;
+  /** The worker is about to be taken away: what it runs is to stop within this time; 0 when it is not. */
+  readonly evictMs: number;
 }
 
 /** What is handed to a stream's `write`: only the parts that have something to say. The format is added on the way out. */

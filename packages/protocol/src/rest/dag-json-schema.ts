@@ -204,6 +204,13 @@ const WORDS: Readonly<Record<string, Words>> = {
   'tasks[].spread.of': { description: 'Which tasks to keep apart: those of the same run, or of the dag.' },
   'tasks[].spread.over': { description: 'A label of workers. Default: each worker counts for itself.' },
   'tasks[].exclusive': { description: 'It waits for an idle worker, and nothing runs beside it.' },
+  'tasks[].spot': {
+    description:
+      'Whether it can run on workers that may be taken away at short notice (worker --spot). Default: allowed.',
+  },
+  'tasks[].preemptible': {
+    description: 'Whether its attempts can be stopped to make room for critical tasks. Default: true.',
+  },
   'tasks[].queueTimeout': {
     description: 'How long it can be ready without a worker. Then it fails.',
     examples: ['10m'],

@@ -54,6 +54,7 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly maxActive?: number;
   readonly rate?: RateShape;
   readonly placement?: PlacementShape;
+  readonly preemptible?: false;
   readonly past?: 'task' | 'downstream';
   /** Assets that are fresh once it has succeeded. */
   readonly produces?: readonly string[];

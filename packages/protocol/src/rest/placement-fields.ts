@@ -63,6 +63,10 @@ export const placementFields = {
     .optional(),
   /** A worker of its own: nothing runs beside it. */
   exclusive: z.boolean().optional(),
+  /** Whether it may run on workers that can be taken away at short notice; `allowed` unless told. */
+  spot: z.enum(['allowed', 'never']).optional(),
+  /** Whether its attempts may be stopped to make room for critical tasks; true unless told. */
+  preemptible: z.boolean().optional(),
 } as const;
 
 const placementSchema = z.object(placementFields);
@@ -75,14 +79,16 @@ export interface PlacementShape {
   readonly near?: readonly number[];
   readonly spread?: { readonly of: 'run' | 'dag'; readonly over?: string };
   readonly exclusive?: true;
+  readonly spot?: 'never';
 }
 
 /** The field `placement` of its spec; none when it asks for nothing. */
 export function placementSpec(
   task: TaskPlacement,
   numbers: ReadonlyMap<string, number>,
-): { readonly placement?: PlacementShape } {
-  const { resources, zone, prefer, spread, exclusive } = task;
+): { readonly placement?: PlacementShape; readonly preemptible?: false } {
+  const { resources, zone, prefer, spread, exclusive, spot } = task;
+  const stays = task.preemptible === false ? { preemptible: false as const } : {};
   const labels = { ...task.labels, ...(zone === undefined ? {} : { zone }) };
   const near = prefer?.near?.flatMap((name) => numbers.get(name) ?? []);
   const placement: PlacementShape = {
@@ -92,8 +98,9 @@ export function placementSpec(
     ...(near === undefined || near.length === 0 ? {} : { near }),
     ...(spread === undefined ? {} : { spread: spreadSpec(spread) }),
     ...(exclusive === true ? { exclusive: true as const } : {}),
+    ...(spot === 'never' ? { spot } : {}),
   };
-  return isEmpty(placement) ? {} : { placement };
+  return isEmpty(placement) ? stays : { placement, ...stays };
 }
 
 function spreadSpec(spread: NonNullable<TaskPlacement['spread']>): NonNullable<PlacementShape['spread']> {

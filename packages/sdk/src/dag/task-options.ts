@@ -74,6 +74,10 @@ export interface CommonOptions {
   readonly spread?: NonNullable<TaskDefinition['spread']>;
   /** A worker of its own: it waits for an idle one, and nothing runs beside it. */
   readonly exclusive?: boolean;
+  /** `never`: not on workers that may be taken away at short notice (`signalbox worker --spot`). `allowed` unless told. */
+  readonly spot?: 'allowed' | 'never';
+  /** False: its attempts are not stopped to make room for critical tasks. */
+  readonly preemptible?: boolean;
   /** How long it may be ready without a worker taking it; then it fails. */
   readonly queueTimeout?: Duration;
   /** How long one attempt may go without telling of progress. */

@@ -156,7 +156,11 @@ export class Edge {
         return { kind: 'queues', no, seen: { queues: own, missing } };
       }
       case 'drain':
-        return { kind: 'drained', no, isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId)) ?? false };
+        return {
+          kind: 'drained',
+          no,
+          isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId, ask.evictMs)) ?? false,
+        };
       case 'progress':
         return { kind: 'progress', no, told: (await host?.progressOf(ask.runId)) ?? [] };
       case 'slots': {

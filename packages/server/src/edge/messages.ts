@@ -99,7 +99,13 @@ export type EdgeAsks =
   | { readonly kind: 'command'; readonly no: number; readonly command: Command; readonly deadlineMs: number }
   | { readonly kind: 'workers'; readonly no: number; readonly tenantId: TenantId }
   | { readonly kind: 'queues'; readonly no: number; readonly tenantId: TenantId }
-  | { readonly kind: 'drain'; readonly no: number; readonly tenantId: TenantId; readonly workerId: WorkerId }
+  | {
+      readonly kind: 'drain';
+      readonly no: number;
+      readonly tenantId: TenantId;
+      readonly workerId: WorkerId;
+      readonly evictMs?: number;
+    }
   | { readonly kind: 'progress'; readonly no: number; readonly runId: RunId }
   | { readonly kind: 'slots'; readonly no: number; readonly limit: LimitName }
   | { readonly kind: 'blockers'; readonly no: number; readonly tenantId: TenantId }

@@ -154,7 +154,7 @@ export function dispatch(scene: Scene): Checker {
   ): void {
     const worker = claims.workers.get(change.workerId);
     const seen = claims.of(change.workerId, change);
-    if (change.code === 'lost:stopped') {
+    if (['lost:stopped', 'preempted', 'evicted'].includes(change.code ?? '')) {
       if (seen.finished?.outcome !== 'lost') scene.fail('I21', `${what} ended as lost, its worker never said so`);
       return;
     }

@@ -27,6 +27,7 @@ import { retries } from './f-retries.ts';
 import { freezes } from './g-freezes.ts';
 import { runKeys } from './g-keys.ts';
 import { limits } from './g-limits.ts';
+import { preemption } from './g-preemption.ts';
 import { rates } from './g-rates.ts';
 import { slots } from './g-slots.ts';
 import { tenants } from './g-tenants.ts';
@@ -60,6 +61,7 @@ const ALL: readonly CheckerMaker[] = [
   times,
   deadLetters,
   limits,
+  preemption,
   runKeys,
   slots,
   rates,

@@ -75,6 +75,7 @@ type WorkerHappening = {
     }
   | { readonly what: 'got' | 'started'; readonly assignment: Assignment }
   | { readonly what: 'refused'; readonly reason: string }
+  | { readonly what: 'displaced'; readonly cause: 'preempted' | 'evicted' }
   | { readonly what: 'finished'; readonly outcome: ReportedOutcome; readonly output: string | null }
   | { readonly what: 'verdict'; readonly verdict: ReportAnswer['verdict'] }
   | { readonly what: 'asks'; readonly no: number; readonly request: WorkerRequest['request'] }

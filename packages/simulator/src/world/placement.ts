@@ -24,8 +24,11 @@ export function planTraits(chance: Chance, no: number, slots: number): WorkerTra
 }
 
 export function planPlacement(chance: Chance, dags: readonly PlannedDag[]): PlannedDag[] {
-  const placed = (task: TaskSpec): TaskSpec =>
-    task.child !== undefined || chance.happens(0.4) ? task : { ...task, placement: drawPlacement(chance) };
+  const stays = chance.fork('tasks that opted out');
+  const placed = (task: TaskSpec): TaskSpec => {
+    const own = stays.happens(0.15) ? { ...task, preemptible: false as const } : task;
+    return own.child !== undefined || chance.happens(0.4) ? own : { ...own, placement: drawPlacement(chance) };
+  };
   return dags.map((dag) => ({
     ...dag,
     versions: dag.versions.map(({ templates, ...spec }) => ({

@@ -137,7 +137,9 @@ export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
 
   kill(kills: readonly Kill[]): void {
     for (const { claim, reason, graceMs } of kills) {
-      this.#holds.get(keyOf(claim))?.stop(reason === 'timeout' || reason === 'stuck' ? reason : 'cancelled', graceMs);
+      const attempt = this.#holds.get(keyOf(claim));
+      if (reason === 'preempted') attempt?.displace('preempted', graceMs);
+      else attempt?.stop(reason === 'timeout' || reason === 'stuck' ? reason : 'cancelled', graceMs);
     }
   }
 
@@ -184,6 +186,12 @@ export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
     this.tell({ what: 'drains', claim: null });
     this.#line.sayDraining();
     this.leaveIfDone();
+  }
+
+  /** It is about to be taken away. */
+  evict(): void {
+    this.drain();
+    for (const attempt of this.active) attempt.displace('evicted', 2_000);
   }
 
   leaveIfDone(): void {

@@ -19,14 +19,19 @@ import { matchSpeculative } from '../speculative/match-speculative.ts';
 import { countClaim, isBackfillsTurn, takeTurn } from './backfill-share.ts';
 import { claimSlot } from './claim-slot.ts';
 import { placeFor } from './place.ts';
+import { preempt } from './preempt.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
   const { queues, mono } = recorder.state;
   for (const group of queues.due) group.settle(mono);
   const hasMatchedAll = matchDue(recorder);
-  if (hasMatchedAll) queues.clearDue();
-  return hasMatchedAll;
+  if (!hasMatchedAll) return false;
+  const starved = preempt(recorder, queues.due);
+  queues.clearDue();
+  // Looked at again in each step while critical tasks find no worker: more of them may come, and the minute may be over.
+  for (const group of starved) queues.wake(group);
+  return true;
 }
 
 function matchDue(recorder: Recorder): boolean {

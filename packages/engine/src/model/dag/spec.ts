@@ -135,6 +135,8 @@ export interface TaskSpec {
   readonly pool?: PoolSpec;
   /** What it asks of its worker; absent: any worker of its queue. */
   readonly placement?: PlacementSpec;
+  /** Its attempts are not stopped to make room for critical tasks. */
+  readonly preemptible?: false;
   /** How long it may be ready without a claim. */
   readonly queueTimeoutMs?: number;
   /** How long one attempt may go without progress. */

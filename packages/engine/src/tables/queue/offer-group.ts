@@ -59,6 +59,17 @@ export class OfferGroup {
     this.parking.add(flow);
   }
 
+  /** Queues of this class with tasks that found no worker. */
+  *unplaced(priority: number): Iterable<ReadyQueue> {
+    for (const flow of this.waiting[priority]!.all()) {
+      for (const queue of flow.all()) if (queue.waitingAt(priority) > 0) yield queue;
+    }
+    for (const flow of this.parking) {
+      if (flow.priority !== priority || flow.place >= 0) continue;
+      for (const queue of flow.parkedQueues) if (queue.waitingAt(priority) > 0) yield queue;
+    }
+  }
+
   /** Room comes with loans only, so this worker alone is looked at. */
   private unpark(offer: Offer): void {
     for (const flow of this.parking) {
