@@ -86,6 +86,7 @@ const assignments = Array.from(
     memoryBytes: 0,
     softTimeoutMs: 0,
     stuckMs: 0,
+    booking: '',
     references: [],
   }),
 );

@@ -63,6 +63,7 @@ export type { ExpectSpec } from './model/expect.ts';
 export * from './model/ids.ts';
 export * from './model/limit.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';
+export * from './model/placement.ts';
 export * from './model/quota.ts';
 export { childUid } from './model/run/child-uid.ts';
 export * from './model/run/phase.ts';

@@ -1,5 +1,15 @@
 /** Delivers effects: assignments with their token and what the task can see, stop requests, unused slots. */
-import type { Effect, KillAttempt, NodeId, ReturnSlots, SendAssignment, TaskNo } from '@signalbox/engine';
+import {
+  type Amounts,
+  type Effect,
+  isEmpty,
+  type KillAttempt,
+  NOTHING,
+  type NodeId,
+  type ReturnSlots,
+  type SendAssignment,
+  type TaskNo,
+} from '@signalbox/engine';
 import { type PayloadKey, payloadName } from '@signalbox/store';
 import type { Assets } from './assets/assets.ts';
 import { type Inputs, itemKeys, largeItemKeys, mapPlaces } from './assign/map-items.ts';
@@ -64,7 +74,7 @@ export class Effects {
   private tell(effect: KillAttempt | ReturnSlots): void {
     const { self, gateway, peers } = this.ports;
     const { workerId } = effect;
-    if (effect.kind === 'ReturnSlots') return this.returnSlots(effect, effect.count);
+    if (effect.kind === 'ReturnSlots') return this.returnSlots(effect, effect.count, effect.room);
     const { claim, reason, graceMs } = effect;
     this.reading.delete(claimKey(claim));
     if (effect.gateway === null) return;
@@ -73,11 +83,16 @@ export class Effects {
     else peers().tell(effect.gateway, { kind: 'killed', workerId, kills });
   }
 
-  private returnSlots(to: Pick<SendAssignment, 'gateway' | 'workerId'>, count: number): void {
+  private returnSlots(to: Pick<SendAssignment, 'gateway' | 'workerId'>, count: number, room: Amounts = NOTHING): void {
     const { self, gateway, peers } = this.ports;
     const { workerId } = to;
-    if (to.gateway === self) gateway.slotsReturned(self, workerId, count);
-    else peers().tell(to.gateway, { kind: 'returned', workerId, count });
+    if (to.gateway === self) gateway.slotsReturned(self, workerId, count, room);
+    else peers().tell(to.gateway, { kind: 'returned', workerId, count, ...(isEmpty(room) ? {} : { room }) });
+  }
+
+  /** The assignment is not sent. */
+  private returnClaimed(effect: SendAssignment): void {
+    this.returnSlots(effect, effect.booking?.slots ?? 1, effect.booking?.resources);
   }
 
   /** Groups the assignments of one worker into one message. */
@@ -113,7 +128,7 @@ export class Effects {
     for (const effect of effects) {
       const isWanted = this.reading.delete(claimKey(effect.claim));
       if (isWanted && inputs !== null) wanted.push(effect);
-      else this.returnSlots(effect, 1);
+      else this.returnClaimed(effect);
     }
     if (inputs !== null) this.assign(wanted, inputs);
   }
@@ -131,7 +146,7 @@ export class Effects {
   /** A clear failure, in place of an assignment that never arrives (I56). */
   private failForSize(effect: SendAssignment): void {
     const { claim, workerId } = effect;
-    this.returnSlots(effect, 1);
+    this.returnClaimed(effect);
     const error = `The params and the item of this task are larger than ${MOST_INPUT_BYTES} bytes in total.`;
     const report = { outcome: 'permanent', output: null, error, startedAt: null } as const;
     const command = { kind: 'ReportAttempt', claim, workerId, ...report } as const;
@@ -177,6 +192,7 @@ export class Effects {
       runInfo: effect.runInfo === null ? '' : JSON.stringify(toldOfRun(effect.runInfo)),
       map,
       checkpoint: checkpoint === null ? '' : (inputs({ runId: claim.runId, taskNo: claim.taskNo, checkpoint }) ?? ''),
+      ...(effect.booking === null ? {} : { booking: effect.booking }),
       memoryBytes: effect.memoryBytes,
       softTimeoutMs: task.softTimeoutMs ?? 0,
       stuckMs: task.stuckMs ?? 0,

@@ -255,11 +255,11 @@ export class Host {
   }
 
   /**
-   * Tells a worker, wherever its stream ends, to finish what it has and leave. False when no node knows it, or when it is
+   * Tells a worker, wherever its stream ends, to finish what it has and leave; with a time, to stop what it has within it. False when no node knows it, or when it is
    * another tenant's than the one named.
    */
-  drainWorker(workerId: WorkerId, tenantId: TenantId | null = null): Promise<boolean> {
-    return this.fleet.drain(workerId, tenantId);
+  drainWorker(workerId: WorkerId, tenantId: TenantId | null = null, evictMs = 0): Promise<boolean> {
+    return this.fleet.drain(workerId, tenantId, evictMs);
   }
 
   /** What holds back work of a tenant, over all nodes. */
@@ -321,7 +321,7 @@ export class Host {
       case 'killed':
         return this.gateway.kill(message.workerId, message.kills);
       case 'returned':
-        return this.gateway.slotsReturned(from, message.workerId, message.count);
+        return this.gateway.slotsReturned(from, message.workerId, message.count, message.room);
       case 'reconcile':
         this.directory.announce(from, message.epochs);
         this.gateway.reconcile(message.epochs);
@@ -329,17 +329,8 @@ export class Host {
       case 'released':
         return this.ownership.kick();
       case 'lent': {
-        const { workerId, tenantId, queues, count, agoMs } = message;
-        return turns.tell({
-          kind: 'LendSlots',
-          gateway: from,
-          workerId,
-          tenants: [tenantId],
-          queues,
-          count,
-          standing: false,
-          agoMs,
-        });
+        const { tenantId, ...loan } = message;
+        return turns.tell({ ...loan, kind: 'LendSlots', gateway: from, tenants: [tenantId], standing: false });
       }
       case 'heard':
         return turns.tell({ ...message, kind: 'WorkerHeard', gateway: from });

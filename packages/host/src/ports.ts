@@ -3,6 +3,7 @@
  * between is the same.
  */
 import type {
+  Booking,
   ClaimRef,
   Epoch,
   Instant,
@@ -16,6 +17,7 @@ import type {
   TenantId,
   Usage,
   WorkerId,
+  WorkerTraits,
 } from '@signalbox/engine';
 import type { ToldOfRun } from './run-info.ts';
 
@@ -114,8 +116,8 @@ export interface WorkerDoor {
   epochs(epochs: readonly ShardEpoch[]): void;
   heartbeatAnswered(no: number): void;
   requestAnswers(answers: readonly AttemptRequestAnswer[]): void;
-  /** Finish what you have, then leave. */
-  drain(): void;
+  /** Finish what you have, then leave. With a time: stop what you have within it. */
+  drain(evictMs?: number): void;
   /** Ends the stream. `unproven`: it named claims that it was not assigned. */
   close(reason?: 'closed' | 'unproven'): void;
 }
@@ -158,6 +160,8 @@ export interface Assignment {
   readonly map: readonly MapPlace[];
   /** JSON that an earlier attempt has left; empty when there is none. */
   readonly checkpoint: string;
+  /** What it takes of its worker beside a slot. */
+  readonly booking?: Booking;
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
   /** After this long it counts as slow; 0 for never. */
@@ -185,7 +189,7 @@ export interface MapPlace {
 
 export interface Kill {
   readonly claim: ClaimRef;
-  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded';
+  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded' | 'preempted';
   readonly graceMs: number;
 }
 
@@ -199,6 +203,8 @@ export interface ReportAnswer {
 export interface ProvenClaim {
   readonly claim: ClaimRef;
   readonly token: Uint8Array;
+  /** What the worker has set aside for it beside a slot. */
+  readonly booking?: Booking;
 }
 
 export interface WorkerHello {
@@ -211,6 +217,8 @@ export interface WorkerHello {
   readonly name: string;
   readonly queues: readonly QueueName[];
   readonly slots: number;
+  /** What it is and has in all; absent when it is too old to tell. */
+  readonly traits?: WorkerTraits;
   readonly holds: readonly ProvenClaim[];
   readonly draining: boolean;
   /** Of its package; absent when it is too old to tell. */

@@ -8,5 +8,6 @@ export * from './limits.ts';
 export { type CheckedParams, checkParams } from './params/check.ts';
 export { CheckBudget } from './params/check-budget.ts';
 export type { ParamsSchema } from './params/params-schema.ts';
+export * from './placement.ts';
 export * from './rest/index.ts';
 export * from './words.ts';

@@ -113,6 +113,8 @@ export const WHY_CODES = [
   'cap_full',
   'position',
   'no_worker',
+  'no_worker_fits',
+  'no_room',
   'workers_busy',
   'rate',
   'task_limit',

@@ -470,6 +470,8 @@ export interface Client {
   listWorkers(options?: CallOptions): Promise<WorkerPage>;
   /** It takes nothing new, finishes what it has and leaves. */
   drainWorker(id: string, options?: ChangeOptions): Promise<WorkerDrained>;
+  /** It takes nothing new and stops what it has, which runs again elsewhere, from its checkpoint, and spends no retry. */
+  evictWorker(id: string, options?: ChangeOptions): Promise<WorkerDrained>;
   /** What waits and runs in each queue, and how many workers it wants. */
   listQueues(options?: CallOptions): Promise<QueuePage>;
   /**

@@ -285,6 +285,7 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ['listWindows', (c) => c.listWindows('d'), page, 'GET /v1/dags/d/windows', undefined],
   ['listWorkers', (c) => c.listWorkers(), { ...page, missing: [] }, 'GET /v1/workers', undefined],
   ['drainWorker', (c) => c.drainWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/drain', {}],
+  ['evictWorker', (c) => c.evictWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/evict', {}],
   ['listNodes', (c) => c.listNodes(), { ...page, unowned: 0 }, 'GET /v1/nodes', undefined],
   ['listBlockers', (c) => c.listBlockers(), { ...page, missing: [] }, 'GET /v1/blockers', undefined],
   ['listFreezes', (c) => c.listFreezes(), page, 'GET /v1/freezes', undefined],
@@ -516,6 +517,7 @@ test.each(['', '.', '..'])(
       () => client.revokeToken(bad),
       () => client.signalEvent(bad),
       () => client.drainWorker(bad),
+      () => client.evictWorker(bad),
       () => client.getDeadLetter(bad),
     ];
     for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'BAD_REQUEST' });

@@ -194,6 +194,7 @@ export function createClient(options: ClientOptions): Client {
 
     listWorkers: (call) => get((s) => s.workerPageSchema, '/v1/workers', call),
     drainWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/drain`, {}, call),
+    evictWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/evict`, {}, call),
     listQueues: (call) => get((s) => s.queuePageSchema, '/v1/queues', call),
     scaleIn: (queue, body, call) => post((s) => s.scaledInSchema, `/v1/queues/${part(queue)}/scale-in`, body, call),
     listNodes: (call) => get((s) => s.nodePageSchema, '/v1/nodes', call),

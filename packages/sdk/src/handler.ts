@@ -114,7 +114,16 @@ export type Handler<Inputs = Readonly<Record<string, unknown>>, Params = unknown
  * `stuck`: no progress for longer than the task allows. `lost`: no server has been heard for the time of the lease.
  * `superseded`: another attempt of the task was quicker. `stale`: another attempt holds the task by now.
  */
-export type StopReason = 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded' | 'stale' | 'killed';
+export type StopReason =
+  | 'cancelled'
+  | 'timeout'
+  | 'stuck'
+  | 'lost'
+  | 'superseded'
+  | 'stale'
+  | 'killed'
+  | 'preempted'
+  | 'evicted';
 
 /** Why an attempt's signal fired. */
 export class AttemptStopped extends Error {

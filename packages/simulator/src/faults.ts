@@ -122,6 +122,17 @@ const KINDS: Readonly<Record<string, Draw>> = {
       },
     };
   },
+  'worker is evicted': (world, chance) => {
+    const worker = chance.pick(world.workers);
+    return {
+      what: `${worker.machine} is evicted`,
+      forMs: 0,
+      begin: () => {
+        worker.evict();
+        return null;
+      },
+    };
+  },
   'worker repeats': (world, chance) => {
     const worker = chance.pick(world.workers);
     return {

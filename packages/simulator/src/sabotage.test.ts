@@ -87,6 +87,42 @@ function ignoresFreezes(host: Host): void {
   alterCommands(host, (command) => (command.kind === 'SetFrozen' ? { ...command, frozen: [] } : command));
 }
 
+/** All workers seem to have the labels that anybody asks for. */
+function ignoresLabels(host: Host): void {
+  alterCommands(host, (command) => {
+    if (command.kind !== 'LendSlots' || command.traits === undefined) return command;
+    return { ...command, traits: { ...command.traits, labels: { disk: 'ssd' } } };
+  });
+}
+
+/** What a worker has is lent as if it had twice as much. */
+function countsResourcesTwice(host: Host): void {
+  alterCommands(host, (command) => {
+    if (command.kind !== 'LendSlots' || command.room === undefined) return command;
+    const room = Object.fromEntries(Object.entries(command.room).map(([name, amount]) => [name, 2 * amount]));
+    return { ...command, room };
+  });
+}
+
+/** Resources that go with lent slots get lost on the way. */
+function losesResources(host: Host): void {
+  alterCommands(host, (command) => (command.kind === 'LendSlots' ? { ...command, room: {} } : command));
+}
+
+/** Whoever has begun is told to make room, whatever its class. */
+function preemptsAnybody(host: Host): void {
+  const { ports } = insideOf(host).turns;
+  const send = ports.onEffects;
+  ports.onEffects = (effects) => {
+    const kills = (effects as readonly Effect[]).flatMap((effect) => {
+      if (effect.kind !== 'SendAssignment') return [];
+      const { gateway, workerId, claim } = effect;
+      return [{ kind: 'KillAttempt', gateway, workerId, claim, reason: 'preempted', graceMs: 100 }];
+    });
+    send([...effects, ...kills]);
+  };
+}
+
 function alterCommands(host: Host, alter: (command: Command) => Command): void {
   const { inbox } = insideOf(host).turns;
   const offer = inbox.offer.bind(inbox);
@@ -721,6 +757,10 @@ function leavesChildrenAlone(host: Host): void {
 
 const CASES: readonly Case[] = [
   { what: 'whom a slot is for', within: 60, shownBy: 14, expected: /^I65/, onHost: lendsForEverybody },
+  { what: 'the labels of workers', within: 60, expected: /^I24/, onHost: ignoresLabels },
+  { what: 'one count of resources', within: 100, expected: /^I24/, onHost: countsResourcesTwice },
+  { what: 'resources that are lent', within: 60, mode: 'liveness', expected: /^(I29|I72)/, onHost: losesResources },
+  { what: 'classes in preemption', within: 20, expected: /^I49/, onHost: preemptsAnybody },
   { what: 'what is frozen', within: 100, shownBy: 4, expected: /^I46/, onHost: ignoresFreezes },
   { what: 'what is counted under quotas', within: 200, shownBy: 14, expected: /^(I50|I19)/, onHost: forgetsCounts },
   { what: 'counting before a run is created', within: 200, shownBy: 37, expected: /^I50/, onHost: countsAfterwards },

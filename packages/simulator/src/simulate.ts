@@ -11,6 +11,7 @@ import type { Broken, History } from './world/history.ts';
 import { planKeys, usesKeys } from './world/keys.ts';
 import { planPools, usesLimits } from './world/limits.ts';
 import { type NodeHooks, SimNode } from './world/node.ts';
+import { planPlacement, planTraits, usesPlacement } from './world/placement.ts';
 import type { ClockFaults } from './world/process.ts';
 import { SimWorker } from './world/worker.ts';
 import { planDags, QUEUES } from './world/workload.ts';
@@ -106,7 +107,10 @@ function buildCluster(world: World, hooks: NodeHooks): string {
   for (let i = chance.int(1, 4); i > 0; i--) {
     // The first listens to everything, so that each task has a worker that fits.
     const queues = world.workers.length === 0 || chance.happens(0.5) ? QUEUES : [chance.pick(QUEUES)];
-    const shape = { slots: chance.int(1, 4), queues, tenants: planTenants(world) };
+    const slots = chance.int(1, 4);
+    const no = world.workers.length;
+    const traits = planTraits(world.chance.fork(`traits of worker ${no}`), no, slots);
+    const shape = { slots, queues, tenants: planTenants(world), ...(usesPlacement(world.chance) && { traits }) };
     world.workers.push(new SimWorker(world, `w${world.workers.length}`, shape, clocks()));
   }
   const workers = world.workers.map(
@@ -134,7 +138,8 @@ function startAll(world: World, useEveryMs: readonly number[]): SimClients {
   for (const worker of world.workers) world.events.in(chance.between(0, 500), () => worker.start());
   const plain = planDags(world.chance.fork('dags'), chance.int(1, 4), world.tenants.ids);
   const limited = usesLimits(world.chance) ? planPools(world.chance.fork('pools'), plain) : plain;
-  const dags = usesKeys(world.chance) ? planKeys(world.chance.fork('keys'), limited) : limited;
+  const keyed = usesKeys(world.chance) ? planKeys(world.chance.fork('keys'), limited) : limited;
+  const dags = usesPlacement(world.chance) ? planPlacement(world.chance.fork('placement'), keyed) : keyed;
   const clients = new SimClients(world, dags);
   clients.start(chance.pick(useEveryMs));
   return clients;

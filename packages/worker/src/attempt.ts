@@ -6,11 +6,13 @@
  * until it settles or its grace is over, and is then reported with what stopped it. One whose last lines of log are on
  * their way `isEnding`, and still counts as running.
  */
+import type { HeldBooking } from '@signalbox/protocol';
 import type { Assignment, Claim, Report, ReportedOutcome } from '@signalbox/protocol/grpc';
 import { AttemptStopped, type StopReason } from '@signalbox/sdk';
 import type { Execution } from './executors/execution.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import { Mask, tokenTexts } from './logs/mask.ts';
+import { bookingIn } from './room.ts';
 
 /** Fences of a task never repeat, so that run, task and fence name a claim. */
 export const keyOf = (claim: Claim): string => `${claim.runId}/${claim.task}/${claim.fence}`;
@@ -31,6 +33,8 @@ export class Attempt {
   assignment: Assignment;
   readonly key: string;
   readonly arrivedAt: number;
+  /** What it takes of the worker beside a slot. */
+  readonly booking: HeldBooking | null;
   state: 'waiting' | 'running' | 'reported' | 'gone' = 'waiting';
   /** By the wall clock. */
   startedAt = 0;
@@ -71,6 +75,7 @@ export class Attempt {
     this.assignment = assignment;
     this.key = key;
     this.arrivedAt = arrivedAt;
+    this.booking = bookingIn(assignment.booking);
   }
 
   get claim(): Claim {
@@ -142,6 +147,8 @@ const SENTENCES: Record<StopReason, string> = {
   superseded: 'Another attempt of the task was faster. This one is not needed.',
   stale: 'This attempt does not hold the task any more: its result is not recorded.',
   killed: 'The worker was stopped.',
+  preempted: 'The attempt made room for a critical task. It runs again, from its checkpoint, and costs no retry.',
+  evicted: 'The worker is taken away. The task runs again, from its checkpoint, and costs no retry.',
 };
 
 export const sentenceOf = (reason: StopReason): string => SENTENCES[reason];

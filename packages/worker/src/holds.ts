@@ -1,6 +1,7 @@
 /** The claims that the worker holds: those that it runs, and those whose report is not answered yet. */
 import type { Claim, HeldProgress, Report } from '@signalbox/protocol/grpc';
 import type { Attempt } from './attempt.ts';
+import type { Room } from './room.ts';
 
 const REMEMBERED = 8_192;
 
@@ -12,7 +13,12 @@ export class Holds {
   #over = new Set<string>();
   #overBefore = new Set<string>();
   activeCount = 0;
+  readonly #room: Room;
   unansweredBytes = 0;
+
+  constructor(room: Room) {
+    this.#room = room;
+  }
 
   get size(): number {
     return this.#byKey.size;
@@ -60,22 +66,28 @@ export class Holds {
   add(attempt: Attempt): void {
     this.#byKey.set(attempt.key, attempt);
     this.activeCount++;
+    if (attempt.booking !== null) this.#room.take(attempt.booking);
   }
 
   markReported(attempt: Attempt, report: Report): void {
     attempt.state = 'reported';
     attempt.report = report;
     attempt.dropPayload();
-    this.activeCount--;
+    this.#leave(attempt);
     this.unansweredBytes += sizeOf(report);
   }
 
   remove(attempt: Attempt): void {
     this.#byKey.delete(attempt.key);
-    if (attempt.report === null) this.activeCount--;
+    if (attempt.report === null) this.#leave(attempt);
     else this.unansweredBytes -= sizeOf(attempt.report);
     attempt.state = 'gone';
     this.remember(attempt.key);
+  }
+
+  #leave({ booking }: Attempt): void {
+    this.activeCount--;
+    if (booking !== null) this.#room.release(booking);
   }
 
   /** A claim that is over, or that was refused: its fence is used up either way (I26). */

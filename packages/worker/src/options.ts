@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { MAX_SLOTS, MAX_UNANSWERED_REPORTS } from '@signalbox/protocol';
+import { MAX_SLOTS, MAX_UNANSWERED_REPORTS, type WorkerOffers } from '@signalbox/protocol';
 import { type AllowEntry, parseAllow } from '@signalbox/protocol/outbound';
 import type { Handler, Log } from '@signalbox/sdk';
 import { parseGateway } from './gateways.ts';
 import { jsonLog } from './log.ts';
+import { offersOf } from './offers.ts';
 import { Secrets } from './secrets.ts';
 import { WORK_KINDS, type WorkKind } from './work.ts';
 
@@ -18,6 +19,10 @@ export interface WorkerOptions {
   readonly queues?: readonly string[];
   /** How many attempts it runs at a time. */
   readonly slots: number;
+  /** What tasks can ask for: `cpu` in processors, `memory` and `disk` as sizes, anything else in pieces. Processors and memory are found unless told. */
+  readonly resources?: Readonly<Record<string, number | string>>;
+  /** What tasks can ask for by name and value, such as `{ zone: 'eu-1', disk: 'ssd' }`. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** Functions by the names under which dags know them. Without any the worker runs bundles, processes and calls. */
   readonly handlers?: Readonly<Record<string, Handler>> | undefined;
   /** Which kinds of tasks it takes: handler, function, process, http. All unless told; the others fail for good. */
@@ -103,6 +108,7 @@ export interface WorkerConfig {
   readonly token: string;
   readonly queues: readonly string[];
   readonly slots: number;
+  readonly offers: WorkerOffers;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly log: Log;
   readonly secrets: Secrets;
@@ -142,6 +148,7 @@ export function parseOptions(options: WorkerOptions): WorkerConfig {
     token: options.token,
     queues,
     slots,
+    offers: offersOf(options),
     handlers: new Map(Object.entries(handlers)),
     log: options.log ?? jsonLog(),
     secrets: new Secrets({ folder: options.secretsFolder ?? null, environment }),

@@ -23,7 +23,22 @@ import type { Slots } from './slots.ts';
 import { isPooled, readWork, type Work } from './work.ts';
 
 /** The same codes as on the server: either of the two can notice first. */
-const CODE_OF: Partial<Record<KillReason, string>> = { timeout: 'timeout:attempt', stuck: 'stuck:progress' };
+/** Of the server, or of the worker itself, which is taken away. */
+export type RunnerStop = KillReason | 'evicted';
+
+const CODE_OF: Partial<Record<RunnerStop, string>> = {
+  timeout: 'timeout:attempt',
+  stuck: 'stuck:progress',
+  preempted: 'preempted',
+  evicted: 'evicted',
+};
+
+function outcomeOf(reason: RunnerStop): ReportedOutcome {
+  if (reason === 'timeout' || reason === 'stuck') return reason;
+  // Its task goes back to ready, at no cost.
+  return reason === 'preempted' || reason === 'evicted' ? 'lost' : 'cancelled';
+}
+
 const UNKNOWN_HANDLERS_SHOWN = 20;
 
 interface RunnerParts {
@@ -306,10 +321,10 @@ export class Runner {
     this.#settle(attempt, failure('permanent', text));
   }
 
-  stop(attempt: Attempt, reason: KillReason, graceMs: number): void {
+  stop(attempt: Attempt, reason: RunnerStop, graceMs: number): void {
     if (attempt.isEnding) return;
     const endsBy = this.#config.timing.now() + graceMs;
-    const outcome: ReportedOutcome = reason === 'timeout' || reason === 'stuck' ? reason : 'cancelled';
+    const outcome = outcomeOf(reason);
     // The first reason stays; a shorter grace counts.
     attempt.stop =
       attempt.stop === null

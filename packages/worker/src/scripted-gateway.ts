@@ -187,6 +187,7 @@ export function assignmentOf(runId: number, different: Partial<Assignment> = {})
     map: [],
     checkpoint: '',
     memoryBytes: 0,
+    booking: '',
     softTimeoutMs: 0,
     stuckMs: 0,
     references: [],

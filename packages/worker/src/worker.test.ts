@@ -10,6 +10,8 @@ test('a worker says who it is, and reports what a handler returns with the token
     name: 'w1',
     queues: ['a', 'b'],
     slots: 7,
+    resources: { cpu: 2.5, memory: '1GiB', license: 3 },
+    labels: { zone: 'eu-1' },
     handlers: {
       seen: (context) => [
         context.tenant,
@@ -36,6 +38,8 @@ test('a worker says who it is, and reports what a handler returns with the token
     holds: [],
     holdTokens: [],
     draining: false,
+    offers: { resources: { cpu: 2_500, memory: 2 ** 30, license: 3 }, labels: { zone: 'eu-1' } },
+    holdBookings: [],
   });
 
   const assignment = assignmentOf(5, {
@@ -223,6 +227,22 @@ test('what has no room is refused, and what was there goes on (I24, I26)', async
   // A slot is free as soon as its attempt is over, before the report is answered.
   session.say({ assignments: [held(4)] });
   expect((await handler.call(2)).context.effectKey).toBe('effect-4');
+});
+
+test('an assignment that asks for more than is left is refused, whatever the server believes (I24, I26)', async () => {
+  const { gateway, held: handler } = await startRig({ slots: 5, resources: { cpu: 2 } });
+  const session = await gateway.session(0);
+  const asks = (run: number, booking: object) => ({ ...held(run), booking: JSON.stringify(booking) });
+  const refused = (run: number) =>
+    session.until(({ refusals }) => refusals.find(({ claim }) => claim.runId === run)?.reason ?? null);
+  session.say({ assignments: [asks(1, { resources: { cpu: 1_500 } }), asks(2, { resources: { cpu: 600 } })] });
+  expect(await refused(2)).toBe('it asks for 0.6 cpu, and 0.5 cpu is left');
+  session.say({ assignments: [asks(3, { resources: {}, exclusive: true })] });
+  expect(await refused(3)).toBe('it wants the worker for itself, and others run');
+  (await handler.call(0)).resolve('done');
+  await session.reportOf(held(1).claim);
+  session.say({ assignments: [asks(4, { resources: {}, exclusive: true }), held(5)] });
+  expect(await refused(5)).toBe('another attempt has the worker for itself');
 });
 
 test('with too many reports not answered nothing new is taken on (I73)', async () => {

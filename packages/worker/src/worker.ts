@@ -28,6 +28,7 @@ import { parseOptions, type WorkerConfig, type WorkerOptions } from './options.t
 import { Outbox } from './outbox.ts';
 import { Outputs } from './outputs/outputs.ts';
 import { Pulse } from './pulse.ts';
+import { bookingIn, Room } from './room.ts';
 import { Runner } from './runner.ts';
 import { Silence } from './silence.ts';
 import { Slots } from './slots.ts';
@@ -35,6 +36,8 @@ import { VERSION } from './version.ts';
 
 /** For lines that are not stored yet when the worker leaves. */
 const LAST_LOGS_MS = 1_000;
+/** What clouds give at least between the notice and the end is 30 s. */
+const EVICT_GRACE_MS = 20_000;
 
 export interface Worker {
   /** UUID, new for each start. Once connected: the one by which servers know it (`signalbox workers`). */
@@ -45,6 +48,8 @@ export interface Worker {
   readonly stopped: Promise<void>;
   /** Takes nothing new, finishes what it has, waits until its reports are answered, leaves (I27). */
   stop(): Promise<void>;
+  /** It is about to be taken away: what it runs is told to stop, may save a checkpoint, and runs again elsewhere at no cost to retries. */
+  evict(graceMs?: number): Promise<void>;
   /** Leaves at once, as if the process had died. Signals fire; nothing is reported. */
   kill(): void;
 }
@@ -58,7 +63,8 @@ export function startWorker(options: WorkerOptions): Worker {
 
 class RunningWorker implements Worker {
   readonly #config: WorkerConfig;
-  readonly #holds = new Holds();
+  readonly #room: Room;
+  readonly #holds: Holds;
   readonly #pulse = new Pulse();
   readonly #silence = new Silence();
   readonly #link: Link;
@@ -91,6 +97,8 @@ class RunningWorker implements Worker {
 
   constructor(config: WorkerConfig) {
     this.#config = config;
+    this.#room = new Room(config.offers);
+    this.#holds = new Holds(this.#room);
     this.#ahead = new Ahead(config.timing.leastAhead);
     const { now } = config.timing;
     this.connected = new Promise((resolve) => {
@@ -170,6 +178,12 @@ class RunningWorker implements Worker {
     return this.stopped;
   }
 
+  evict(graceMs = EVICT_GRACE_MS): Promise<void> {
+    const left = this.stop();
+    for (const attempt of [...this.#holds.all()]) if (attempt.isActive) this.#runner.stop(attempt, 'evicted', graceMs);
+    return left;
+  }
+
   kill(): void {
     if (this.#phase === 'left') return;
     this.#leave();
@@ -186,11 +200,15 @@ class RunningWorker implements Worker {
   // ---- the link
 
   #hello(): Hello {
-    const { id, name, queues, slots } = this.#config;
+    const { id, name, queues, slots, offers } = this.#config;
     const holds = this.#holds.name();
     const holdTokens = Array.from(this.#holds.all(), ({ assignment }) => assignment.token);
+    // Of an attempt that has ended nothing is taken any more, though its report is not answered.
+    const taken = Array.from(this.#holds.all(), (attempt) => (attempt.isActive ? attempt.booking : null) ?? undefined);
+    const holdBookings = taken.some((booking) => booking !== undefined) ? taken : [];
     const draining = this.#phase !== 'working';
-    return { workerId: id, name, queues, slots, holds, holdTokens, draining, version: VERSION };
+    const own = { workerId: id, name, queues, slots, offers, version: VERSION };
+    return { ...own, holds, holdTokens, holdBookings, draining };
   }
 
   #onUp(welcome: Welcome, helloSentAt: number): void {
@@ -231,7 +249,8 @@ class RunningWorker implements Worker {
     for (const answer of message.requestAnswers) this.#requests.answered(answer);
     for (const answer of message.answers) this.#takeAnswer(answer);
     for (const kill of message.kills) this.#takeKill(kill);
-    if (message.drain) void this.stop();
+    if (message.evictMs > 0) void this.evict(message.evictMs);
+    else if (message.drain) void this.stop();
     if (message.assignments.length > 0) {
       const now = this.#config.timing.now();
       for (const assignment of message.assignments) this.#takeAssignment(assignment, now);
@@ -312,11 +331,13 @@ class RunningWorker implements Worker {
     if (count !== null) this.#outbox.ahead(count);
   }
 
-  #reasonToRefuse({ claim, epoch }: Assignment): string | null {
+  #reasonToRefuse({ claim, epoch, booking }: Assignment): string | null {
     const { slots, timing } = this.#config;
     if (this.#phase !== 'working') return 'the worker is stopping';
     if (epoch < (this.#epochs.get(claim.shard) ?? -1)) return 'a higher epoch of the shard is known';
     if (this.#holds.activeCount >= slots + this.#ahead.most) return 'no slot is free';
+    const noRoom = this.#room.reasonToRefuse(bookingIn(booking), this.#holds.activeCount);
+    if (noRoom !== null) return noRoom;
     const { unansweredCount, unansweredBytes } = this.#holds;
     if (unansweredCount >= timing.unansweredLimit || unansweredBytes >= timing.unansweredBytesLimit) {
       return 'too many reports wait for an answer';

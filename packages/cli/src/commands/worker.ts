@@ -12,6 +12,10 @@ export interface WorkerFlags {
   readonly handlers?: string;
   readonly slots: number;
   readonly queues: string;
+  readonly resources?: string;
+  readonly labels?: string;
+  readonly zone?: string;
+  readonly spot?: boolean;
   readonly gateway?: string;
   readonly allow?: string;
   readonly httpAllow?: string;
@@ -37,6 +41,7 @@ export async function worker(flags: WorkerFlags): Promise<void> {
     handlers,
     slots: flags.slots,
     queues: split(flags.queues),
+    ...offersOf(flags),
     ...placesOf(flags),
     // Checked where the worker is started: an unknown kind is refused there.
     ...(flags.allow === undefined ? {} : { allow: split(flags.allow) as WorkKind[] }),
@@ -53,6 +58,34 @@ export async function worker(flags: WorkerFlags): Promise<void> {
   });
   await running.stopped;
   process.exit();
+}
+
+/** Flags, and in their place variables. */
+function offersOf({ resources, labels, zone, spot }: WorkerFlags): Pick<WorkerOptions, 'resources' | 'labels'> {
+  const env = process.env;
+  const named = pairs('--labels', labels ?? env.SIGNALBOX_LABELS ?? '');
+  const place = zone ?? env.SIGNALBOX_ZONE;
+  return {
+    resources: pairs('--resources', resources ?? env.SIGNALBOX_RESOURCES ?? ''),
+    labels: {
+      ...named,
+      ...(place === undefined || place === '' ? {} : { zone: place }),
+      ...(spot === true ? { spot: 'true' } : {}),
+    },
+  };
+}
+
+/** `cpu=4,memory=8GiB` */
+function pairs(flag: string, text: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const part of split(text).filter((one) => one !== '')) {
+    const [name = '', ...rest] = part.split('=');
+    const value = rest.join('=').trim();
+    if (name.trim() === '' || value === '')
+      throw new CliError(`${flag} has "${part}".`, 'Give pairs such as name=value, separated by commas.');
+    found[name.trim()] = value;
+  }
+  return found;
 }
 
 const PATIENCE_MS = 3_000;
@@ -84,6 +117,8 @@ function endWhenTold(running: Worker): void {
     } else if (performance.now() - toldAt > SAME_SIGNAL_MS) end();
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, stop);
+  // The machine is about to be taken away.
+  process.on('SIGUSR2', () => void running.evict());
   process.on('disconnect', () => {
     stop();
     setTimeout(end, ORPHANED_MS).unref();

@@ -1,4 +1,4 @@
-/** `signalbox workers drain`. */
+/** `signalbox workers drain` and `signalbox workers evict`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@signalbox/sdk';
 import { type ClientFlags, connect } from '../connection.ts';
@@ -15,14 +15,15 @@ export interface DrainFlags extends ClientFlags {
 
 const LOOK_MS = 250;
 
-export async function drain(given: string, flags: DrainFlags): Promise<void> {
+export async function drain(given: string, flags: DrainFlags, how: 'drain' | 'evict' = 'drain'): Promise<void> {
   const client = await connect(flags);
   const { id, name } = await findWorker(client, given);
-  const answer = await client.drainWorker(id);
+  const answer = how === 'drain' ? await client.drainWorker(id) : await client.evictWorker(id);
   if (flags.wait) await untilGone(client, id, flags);
   if (process.exitCode === EXIT.interrupted) return;
+  const does = how === 'drain' ? 'finishes its tasks' : 'stops its tasks';
   if (flags.json) printJson({ ...answer, left: flags.wait });
-  else print(`${short(name)} ${flags.wait ? 'has left' : 'takes no new tasks, finishes its tasks, and leaves'}`);
+  else print(`${short(name)} ${flags.wait ? 'has left' : `takes no new tasks, ${does}, and leaves`}`);
 }
 
 export async function findWorker(client: Client, given: string): Promise<{ id: string; name: string }> {

@@ -1,4 +1,5 @@
 /** `signalbox workers list`. */
+import { shownAmount, type WorkerView } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
 import { coloured, colours, print, printJson, short, spanText, table } from '../output.ts';
 import { next } from '../program-name.ts';
@@ -11,12 +12,19 @@ export async function listWorkers(flags: ClientFlags): Promise<void> {
     worker.id,
     `${worker.running} of ${worker.slots}`,
     short(worker.queues.join(', '), 40),
+    short(offersText(worker), 60),
     short(worker.version ?? 'unknown'),
     worker.draining ? coloured('draining') : worker.cordoned === true ? colours.yellow('cordoned') : 'working',
     `${spanText(worker.silentMs)} ago`,
   ]);
-  if (rows.length > 0) print(table(['worker', 'id', 'runs', 'queues', 'version', 'state', 'heard'], rows));
+  if (rows.length > 0) print(table(['worker', 'id', 'runs', 'queues', 'free', 'version', 'state', 'heard'], rows));
   else print(`no worker is connected, so tasks wait. Start one with: ${next('worker')}`);
   if (page.missing.length > 0)
     print(colours.yellow(`servers ${page.missing.join(', ')} did not answer in time; their workers are not shown`));
+}
+
+/** What is free of its resources, and its labels: `3.5 cpu, 12 GiB of memory, disk=ssd`. */
+function offersText({ resources = {}, free = {}, labels = {} }: WorkerView): string {
+  const amounts = Object.keys(resources).map((name) => shownAmount(name, Math.max(0, free[name] ?? 0)));
+  return [...amounts, ...Object.entries(labels).map(([name, value]) => `${name}=${value}`)].join(', ');
 }

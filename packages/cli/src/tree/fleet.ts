@@ -31,6 +31,20 @@ export const fleetCommands = [
     examples: [['signalbox workers drain box-7:4711 --timeout 10m', 'before you shut down the machine']],
     run: async ([worker = ''], flags) => (await import('../commands/workers-drain.ts')).drain(worker, flags),
   }),
+  define<DrainFlags>({
+    name: 'workers evict',
+    summary: 'stop the tasks of a worker and let it leave: they run again elsewhere, and spend no retry',
+    details:
+      'For a machine that is about to be taken away. Tasks have 20 s to save a checkpoint. Waits until the worker has left. SIGUSR2 to the worker does the same.',
+    arguments: [{ name: 'worker', what: 'its id, the beginning of its id, or its name' }],
+    flags: [
+      { flags: '--no-wait', what: 'return at once' },
+      { flags: '--timeout <span>', what: 'stop waiting after 30s, 5m … with exit code 124', read: span },
+      ...clientFlags,
+    ],
+    examples: [['signalbox workers evict spot-3:4711 --no-wait', 'from the handler of an eviction notice']],
+    run: async ([worker = ''], flags) => (await import('../commands/workers-drain.ts')).drain(worker, flags, 'evict'),
+  }),
   define<ClientFlags>({
     name: 'queues list',
     summary: 'list queues: what waits and runs, and how many workers each wants',

@@ -74,7 +74,7 @@ export const processCommands = [
     name: 'worker',
     summary: 'start a worker, which runs tasks',
     details:
-      'On SIGTERM or Ctrl-C it takes no new tasks, finishes its tasks and leaves. A second signal stops it at once.',
+      'On SIGTERM or Ctrl-C it takes no new tasks, finishes its tasks and leaves. A second signal stops it at once. On SIGUSR2 it is evicted: its tasks stop, can save a checkpoint, and run again elsewhere without spending a retry.',
     flags: [
       {
         flags: '--handlers <file>',
@@ -83,6 +83,16 @@ export const processCommands = [
       },
       { flags: '--slots <count>', what: 'tasks that it runs at the same time', usual: 10, read: wholeNumber },
       { flags: '--queues <names>', what: 'queues that it serves, separated by commas', usual: 'default' },
+      {
+        flags: '--resources <amounts>',
+        what: 'what tasks can ask for, such as cpu=4,memory=8GiB,gpu=1,license=3 (SIGNALBOX_RESOURCES, default: all cpu and memory)',
+      },
+      {
+        flags: '--labels <labels>',
+        what: 'what tasks can ask for by name and value, such as disk=ssd,team=data (SIGNALBOX_LABELS)',
+      },
+      { flags: '--zone <name>', what: 'where it runs: the label zone (SIGNALBOX_ZONE)' },
+      { flags: '--spot', what: 'it may be taken away at short notice: the label spot=true' },
       {
         flags: '--gateway <addresses>',
         what: 'host:port of one or more servers (SIGNALBOX_GATEWAY, default 127.0.0.1:4501)',
@@ -117,6 +127,7 @@ export const processCommands = [
     examples: [
       ['signalbox worker', 'for the server on this machine'],
       ['signalbox worker --queues big-machines,default --slots 4', 'two queues, four tasks at a time'],
+      ['signalbox worker --resources gpu=2 --labels disk=ssd --zone eu-1', 'for tasks that ask for these'],
       ['signalbox worker --allow process --secrets /run/secrets', 'only process tasks, with secrets from files'],
       [
         'SIGNALBOX_TOKEN=… signalbox worker --gateway https://box-1:4501 --ca ca.pem',

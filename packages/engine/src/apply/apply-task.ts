@@ -1,7 +1,7 @@
 import { assert } from '../model/assert.ts';
 import type { AttemptClaimed, AttemptEnded, ClaimReturned, TaskCleared } from '../model/change.ts';
 import type { QuickFailures } from '../model/dead-letter.ts';
-import { type AttemptSlot, NOBODY, type RunRow, type TaskSlot } from '../model/ids.ts';
+import { type AttemptSlot, NOBODY, type RunRow, type TaskSlot, type WorkerId } from '../model/ids.ts';
 import { ATTEMPT_OUTCOMES } from '../model/task/outcome.ts';
 import {
   CANCELLED,
@@ -82,6 +82,7 @@ function endAttempt(state: State, run: RunRow, slot: TaskSlot, attempt: AttemptS
   assert(change.attemptNo === attempts.attemptNo[attempt], 'the attempt that ends is the one that runs');
   const tookMs = state.mono - attempts.claimedMono[attempt]!;
   removeAttempt(state, attempt);
+  if (state.runs.versionOf(run).notesWorkers) noteWorker(state, run, change);
   tasks.lostCount[slot] = change.lostCount;
   tasks.endedFence[slot] = change.fence;
   tasks.lastOutcome[slot] = 1 + ATTEMPT_OUTCOMES.indexOf(change.outcome);
@@ -102,6 +103,11 @@ function endAttempt(state: State, run: RunRow, slot: TaskSlot, attempt: AttemptS
   noteRepeats(state, run, tasks.no[slot]!);
   // Without a backoff the decision goes on with it at once.
   if (backoffMs > 0) watchBackoff(state, slot, backoffMs);
+}
+
+function noteWorker({ ranOn }: State, run: RunRow, { taskNo, workerId }: AttemptEnded): void {
+  const known = ranOn.get(run) ?? new Map<number, WorkerId>();
+  ranOn.set(run, known.set(taskNo, workerId));
 }
 
 /** Of the last failure: what ends otherwise leaves it as it was. */

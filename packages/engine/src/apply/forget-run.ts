@@ -21,6 +21,7 @@ export function forgetRun(state: State, run: RunRow): void {
   const version = runs.versionOf(run);
   if (version.hasOwnLimits) forgetLanes(state, run);
   state.speculation.paces.delete(run);
+  if (version.notesWorkers) state.ranOn.delete(run);
   if (state.past.isUsed) state.past.remove(run);
   state.agenda.past.delete(run);
   state.requires.remove(run);

@@ -15,6 +15,7 @@ import type {
   TenantId,
   WorkerId,
 } from '../model/ids.ts';
+import type { Amounts, Booking } from '../model/placement.ts';
 import type { RunOutcome } from '../model/run/phase.ts';
 import type { RunWindow } from '../model/stored.ts';
 import type { CheckpointRef } from '../model/task/checkpoint-ref.ts';
@@ -93,6 +94,8 @@ export interface SendAssignment {
   readonly failedUpstream: readonly number[];
   /** And of those that were skipped, or have not ended. */
   readonly missingUpstream: readonly number[];
+  /** What it takes of its worker; null: a slot. */
+  readonly booking: Booking | null;
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
   /** What a hook is told; null for any other task. */
@@ -108,7 +111,7 @@ export interface KillAttempt {
   readonly gateway: NodeId | null;
   readonly workerId: WorkerId;
   readonly claim: ClaimRef;
-  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded';
+  readonly reason: 'cancelled' | 'timeout' | 'stuck' | 'lost' | 'superseded' | 'preempted';
   readonly graceMs: number;
 }
 
@@ -118,6 +121,8 @@ export interface ReturnSlots {
   readonly gateway: NodeId;
   readonly workerId: WorkerId;
   readonly count: number;
+  /** With these of its resources. */
+  readonly room?: Amounts;
 }
 
 /**

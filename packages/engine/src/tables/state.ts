@@ -19,6 +19,7 @@ import type {
   ShardNo,
   TaskSlot,
   TenantId,
+  WorkerId,
 } from '../model/ids.ts';
 import type { ZoneSource } from '../model/schedule/window-after.ts';
 import type { DueCursor, ZonedCursor } from '../model/stored.ts';
@@ -77,6 +78,8 @@ export interface EngineSettings {
   };
   /** A break in service of at most this length makes no window missed: see `apply/service.ts`. */
   readonly windowGraceMs: number;
+  /** Attempts that a node stops in a minute to make room for critical tasks; none with 0. */
+  readonly preemptionsPerMinute: number;
   /** Schedules that are due within this time are in memory. */
   readonly horizonMs: number;
   /** The jitter of schedules that name none: a setting of the cluster. None without this. */
@@ -104,6 +107,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   windowGraceMs: 10_000,
   horizonMs: 600_000,
   retriesPerSecond: 1_000,
+  preemptionsPerMinute: 60,
   causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
 
@@ -202,6 +206,10 @@ export class State {
   readonly held = new HeldTable();
   readonly untold = new UntoldAssets();
   readonly speculation = new Speculation();
+  /** When attempts were stopped to make room, within the last minute; and when a look found nobody to stop. */
+  readonly preemptions: { recent: number[]; lookedAt: number } = { recent: [], lookedAt: Number.NEGATIVE_INFINITY };
+  /** Of runs with tasks that are better near another one: which worker ran which task last. Not stored: a new owner places them anywhere. */
+  readonly ranOn = new Map<RunRow, Map<number, WorkerId>>();
   readonly agenda: Agenda = {
     runs: new Set(),
     calls: new Set(),

@@ -11,7 +11,7 @@
 import type { Effect, SendAssignment } from '../decide/effect.ts';
 import { type Answer, RECORDED } from '../model/answer.ts';
 import type { Change } from '../model/change.ts';
-import type { ClaimRef, Command, MarkTasks, ReportAttempt, SubmitRuns } from '../model/command.ts';
+import type { ClaimRef, Command, LendSlots, MarkTasks, ReportAttempt, SubmitRuns } from '../model/command.ts';
 import type { DagSpec, Priority, ScheduleSpec } from '../model/dag/spec.ts';
 import {
   type Actor,
@@ -25,6 +25,7 @@ import {
   type TaskSlot,
   type TenantId,
 } from '../model/ids.ts';
+import { addAmounts } from '../model/placement.ts';
 import { RUN_OUTCOMES, RUN_PHASES, type RunOutcome, type RunPhase } from '../model/run/phase.ts';
 import type { Mark, ReportedOutcome } from '../model/task/outcome.ts';
 import { TASK_STATE_NAMES, type TaskState } from '../model/task/task-states.ts';
@@ -228,9 +229,9 @@ export class Scenario {
     return sent === undefined ? null : this.attemptOf(sent);
   }
 
-  lend(worker: ScriptedWorker, count: number, standing = false, agoMs = 0): this {
+  lend(worker: ScriptedWorker, count: number, standing = false, agoMs = 0, more: Partial<LendSlots> = {}): this {
     const { gateway, id: workerId, tenants, queues } = worker;
-    this.feed({ kind: 'LendSlots', gateway, workerId, tenants, queues, count, standing, agoMs });
+    this.feed({ kind: 'LendSlots', gateway, workerId, tenants, queues, count, standing, agoMs, ...more });
     return this;
   }
 
@@ -392,7 +393,10 @@ export class Scenario {
     const worker = this.workers.get(effect.workerId);
     if (effect.kind === 'SendAssignment') worker?.assign(effect);
     else if (effect.kind === 'KillAttempt') worker?.killed.push(effect);
-    else if (worker !== undefined) worker.returned += effect.count;
+    else if (worker !== undefined) {
+      worker.returned += effect.count;
+      addAmounts(worker.roomReturned, effect.room ?? {});
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 import type { KillAttempt, SendAssignment } from '../decide/effect.ts';
 import type { ClaimRef } from '../model/command.ts';
 import type { NodeId, QueueName, TenantId, WorkerId } from '../model/ids.ts';
+import type { Room } from '../model/placement.ts';
 
 export class ScriptedWorker {
   readonly id: WorkerId;
@@ -18,6 +19,8 @@ export class ScriptedWorker {
   readonly killed: KillAttempt[] = [];
   /** Slots that came back unused. */
   returned = 0;
+  /** Resources that came back unused. */
+  readonly roomReturned: Room = {};
 
   constructor(name: string, queues: readonly string[]) {
     this.id = name as WorkerId;

@@ -27,6 +27,7 @@ function setUp(answers: ReadonlyMap<NodeId, PeerAnswer>) {
     name: 'w1',
     queues: [],
     slots: 2,
+    traits: null,
     held: new Map([['x', {}]]),
     isDraining: false,
   };

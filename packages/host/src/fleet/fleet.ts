@@ -98,11 +98,11 @@ export class Fleet {
     return { queues: sumQueues(lists), missing };
   }
 
-  /** Tells a worker, wherever it is, to take nothing new and to leave when it is done. False when no node knows it. */
-  async drain(workerId: WorkerId, tenantId: TenantId | null): Promise<boolean> {
+  /** Tells a worker, wherever it is, to take nothing new and to leave when it is done, or within a time. False when no node knows it. */
+  async drain(workerId: WorkerId, tenantId: TenantId | null, evictMs = 0): Promise<boolean> {
     // All are told, also when it was found here: it may be on its way from one gateway to another.
-    const isHere = this.ports.gateway.drain(workerId, tenantId);
-    const answers = await this.askOthers({ what: 'drain', workerId, tenantId });
+    const isHere = this.ports.gateway.drain(workerId, tenantId, evictMs);
+    const answers = await this.askOthers({ what: 'drain', workerId, tenantId, evictMs });
     return isHere || [...answers.values()].some((answer) => answer?.what === 'drain' && answer.isFound);
   }
 
@@ -166,7 +166,8 @@ export class Fleet {
     if (question.what === 'progress') {
       return { what: 'progress', told: this.ports.gateway.progressOf(question.runId) };
     }
-    return { what: 'drain', isFound: this.ports.gateway.drain(question.workerId, question.tenantId) };
+    const { workerId, tenantId, evictMs } = question;
+    return { what: 'drain', isFound: this.ports.gateway.drain(workerId, tenantId, evictMs) };
   }
 
   private here(): WorkerSeen[] {
@@ -179,6 +180,7 @@ export class Fleet {
       nodeId: self,
       queues: session.queues,
       slots: session.slots,
+      ...(session.traits === null ? {} : { traits: session.traits, free: session.untaken() }),
       // What it has ahead of its slots has not begun.
       running: Math.min(session.slots, session.held.size),
       holds: [...session.held.values()].slice(0, MOST_HOLDS),

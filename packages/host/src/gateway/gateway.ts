@@ -3,9 +3,13 @@
  * workers and reports to owners, and tells owners which workers it hears. It decides nothing about tasks.
  */
 import {
+  type Amounts,
   type ClaimRef,
   type Command,
   type Demand,
+  isEmpty,
+  type LendSlots,
+  NOTHING,
   type NodeId,
   type RunId,
   type ShardNo,
@@ -34,9 +38,9 @@ import type {
 import type { Router } from '../router.ts';
 import type { Turns } from '../turn/turns.ts';
 import { PendingRequests } from './attempt-requests.ts';
-import { Lending } from './lending.ts';
+import { Lending, type Loan } from './lending.ts';
 import { openOutput, reportCommand } from './open-output.ts';
-import { claimKey, Session } from './session.ts';
+import { claimKey, type HeldBooking, Session } from './session.ts';
 
 export interface GatewayPorts {
   readonly self: NodeId;
@@ -76,15 +80,16 @@ export class Gateway {
       self: ports.self,
       isServing: () => ports.turns.current() !== null,
       clock: ports.clock,
-      lendHere: (session, count, forTenant) => this.command(this.lendCommand(session, count, forTenant)),
+      lendHere: (session, loan, forTenant) => this.command(this.lendCommand(session, loan, forTenant)),
       recallHere: (session, count) => this.recallHere(session, count),
-      lendThere: (nodeId, session, count, tenantId) =>
+      lendThere: (nodeId, session, loan, tenantId) =>
         ports.peers().tell(nodeId, {
           kind: 'lent',
           workerId: session.workerId,
           tenantId,
           queues: session.queues,
-          count,
+          count: loan.count,
+          ...(loan.isForRequest ? lentWith(session, loan, nodeId) : {}),
           agoMs: this.silentMs(session),
         }),
     });
@@ -121,10 +126,10 @@ export class Gateway {
   }
 
   /** Only the workers of this tenant, if one is named. */
-  drain(workerId: WorkerId, tenantId: TenantId | null): boolean {
+  drain(workerId: WorkerId, tenantId: TenantId | null, evictMs = 0): boolean {
     const session = this.sessions.get(workerId);
     if (session === undefined || (tenantId !== null && session.tenantId !== tenantId)) return false;
-    session.door.drain();
+    session.door.drain(evictMs);
     return true;
   }
 
@@ -140,7 +145,10 @@ export class Gateway {
     this.ports.log('info', 'A worker has come.', { worker: session.workerId, slots: session.slots });
     door.epochs(this.ports.directory.knownEpochs());
     this.disown(session, unproven);
-    this.tellOwners(session, proven);
+    this.tellOwners(
+      session,
+      proven.map(({ claim }) => claim),
+    );
     this.lending.offer(session);
     return {
       heartbeat: (no, holds, progress) => this.heartbeat(session, no, holds, progress ?? []),
@@ -165,8 +173,10 @@ export class Gateway {
       for (const { claim } of assignments) this.refuse(claim, workerId);
       return;
     }
-    session.endLoan(from, assignments.length);
-    for (const { claim } of assignments) session.held.set(claimKey(claim), claim);
+    for (const { claim, booking } of assignments) {
+      session.endLoan(from, booking?.slots ?? 1, booking?.resources);
+      session.hold(claim, booking);
+    }
     session.door.assign(assignments);
   }
 
@@ -174,10 +184,10 @@ export class Gateway {
     this.sessions.get(workerId)?.door.kill(kills);
   }
 
-  slotsReturned(from: NodeId, workerId: WorkerId, count: number): void {
+  slotsReturned(from: NodeId, workerId: WorkerId, count: number, room: Amounts = NOTHING): void {
     const session = this.sessions.get(workerId);
     if (session === undefined) return;
-    session.endLoan(from, count);
+    session.endLoan(from, count, room);
     this.lending.offer(session);
   }
 
@@ -239,13 +249,14 @@ export class Gateway {
   // ── from workers ──
 
   /** Splits what hello says it holds by whether the tokens prove it. Claims of a restored database prove nothing any more (I64). */
-  private proveHolds({ workerId, holds }: WorkerHello): { proven: ClaimRef[]; unproven: ClaimRef[] } {
-    const [proven, unproven]: [ClaimRef[], ClaimRef[]] = [[], []];
-    for (const { claim, token } of holds) {
+  private proveHolds({ workerId, holds }: WorkerHello): { proven: HeldBooking[]; unproven: ClaimRef[] } {
+    const [proven, unproven]: [HeldBooking[], ClaimRef[]] = [[], []];
+    for (const { claim, token, booking } of holds) {
       // One that lies in a hundred cases lies in all: no time is spent on the rest.
       const isProven =
         unproven.length < MOST_DOUBTED && this.ports.tokens.check(shardOfRun(claim.runId), claim, workerId, token);
-      (isProven ? proven : unproven).push(claim);
+      if (isProven) proven.push({ claim, booking });
+      else unproven.push(claim);
     }
     return { proven, unproven };
   }
@@ -437,18 +448,23 @@ export class Gateway {
   private recallHere(session: Session, count: number): void {
     const { self, turns } = this.ports;
     // With no engine to answer they are free at once: another node waits for them.
-    if (turns.current() === null) return this.slotsReturned(self, session.workerId, count);
-    this.command({ kind: 'RecallSlots', gateway: self, workerId: session.workerId, count });
+    if (turns.current() === null) {
+      session.endAllLoans(self);
+      return this.slotsReturned(self, session.workerId, 0);
+    }
+    this.command({ kind: 'RecallSlots', gateway: self, workerId: session.workerId, count, withRoom: true });
   }
 
   /** Until recalled, or for one decision about one tenant. */
-  private lendCommand(session: Session, count: number, forTenant: TenantId | null): Command {
+  private lendCommand(session: Session, loan: Loan, forTenant: TenantId | null): Command {
     const { self } = this.ports;
+    const { count } = loan;
     const { workerId, queues } = session;
     const agoMs = this.silentMs(session);
     const standing = forTenant === null;
     const tenants = forTenant === null ? session.tenants : [forTenant];
-    return { kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, agoMs };
+    const lent = { kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, agoMs } as const;
+    return session.traits === null ? lent : { ...lent, ...lentWith(session, loan, self) };
   }
 
   /** What is known of tenants has changed. */
@@ -473,4 +489,18 @@ export class Gateway {
   private command(command: Command): void {
     this.ports.turns.inbox.offer({ command, reply: null });
   }
+}
+
+/** What goes with lent slots of a worker that says what it has. */
+function lentWith(
+  session: Session,
+  { room }: Loan,
+  nodeId: NodeId,
+): Partial<Pick<LendSlots, 'traits' | 'room' | 'isWhole'>> {
+  const { traits, isIdle } = session;
+  return {
+    ...(traits === null ? {} : { traits }),
+    ...(isEmpty(room) ? {} : { room }),
+    ...(isIdle && session.isLentOnlyTo(nodeId) ? { isWhole: true } : {}),
+  };
 }

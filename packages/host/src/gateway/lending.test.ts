@@ -1,4 +1,4 @@
-import type { Demand, NodeId, QueueName, TenantId, WorkerId } from '@signalbox/engine';
+import type { Amounts, ClaimRef, Demand, NodeId, QueueName, TenantId, WorkerId } from '@signalbox/engine';
 import { describe, expect, test } from 'vitest';
 import type { WorkerDoor } from '../ports.ts';
 import { Lending } from './lending.ts';
@@ -8,12 +8,13 @@ const [self, other, third] = ['self', 'other', 'third'] as NodeId[] as [NodeId, 
 const queue = 'default' as QueueName;
 const tenantId = 1 as TenantId;
 
-function setUp(slots: number, tenants: readonly TenantId[] | null = [tenantId]) {
+function setUp(slots: number, tenants: readonly TenantId[] | null = [tenantId], resources: Amounts | null = null) {
   const forTenants = new Map<string, number>();
   const countFor = (tenant: TenantId | null, count: number) =>
     forTenants.set(String(tenant), (forTenants.get(String(tenant)) ?? 0) + count);
   const lent: [NodeId, number][] = [];
   const timers: (() => void)[] = [];
+  const rooms: [NodeId, Amounts][] = [];
   const recalled: number[] = [];
   const lending = new Lending({
     self,
@@ -26,12 +27,14 @@ function setUp(slots: number, tenants: readonly TenantId[] | null = [tenantId]) 
         return () => undefined;
       },
     },
-    lendHere: (_session, count, forTenant) => {
+    lendHere: (_session, { count, room }, forTenant) => {
+      rooms.push([self, { ...room }]);
       countFor(forTenant, count);
       lent.push([self, count]);
     },
     recallHere: (_session, count) => recalled.push(count),
-    lendThere: (nodeId, _session, count, forTenant) => {
+    lendThere: (nodeId, _session, { count, room }, forTenant) => {
+      rooms.push([nodeId, { ...room }]);
       countFor(forTenant, count);
       lent.push([nodeId, count]);
       return true;
@@ -39,8 +42,9 @@ function setUp(slots: number, tenants: readonly TenantId[] | null = [tenantId]) 
   });
   const whom = { tenantId, tenants };
   const hello = { workerId: 'w' as WorkerId, ...whom, name: 'w', queues: [queue], slots, draining: false };
-  const session = new Session(hello, [], {} as WorkerDoor, 0);
-  return { lending, session, lent, recalled, timers, forTenants };
+  const traits = resources === null ? {} : { traits: { slots, resources, labels: { zone: 'a' } } };
+  const session = new Session({ ...hello, ...traits }, [], {} as WorkerDoor, 0);
+  return { lending, session, lent, recalled, timers, forTenants, rooms };
 }
 
 const waits = (...counts: number[]): Demand[] => [{ tenantId, queue, counts }];
@@ -174,5 +178,102 @@ describe('slots of workers that several tenants share', () => {
     lending.demand(other, [waiting(b, 5)], []);
     lending.offer(session);
     expect(lent).toEqual([[self, 3]]);
+  });
+});
+
+describe('resources', () => {
+  const asks = (resources: Amounts, counts = [0, 0, 1, 0], more = {}): Demand => ({
+    tenantId,
+    queue,
+    counts,
+    request: { resources, labels: {}, exclusive: false, noSpot: false, ...more },
+  });
+  const claim = (fence: number) => ({ runId: 1, taskNo: 0, attemptNo: 1, fence }) as ClaimRef;
+  const booking = (resources: Amounts, exclusive = false) => ({ slots: 1, resources, exclusive });
+
+  test('stand lent to the engine of this node with the slots', () => {
+    const { lending, session, rooms } = setUp(2, undefined, { cpu: 4_000 });
+    lending.offer(session);
+    expect(rooms).toEqual([[self, { cpu: 4_000 }]]);
+    expect(session.roomLeft).toEqual({});
+  });
+
+  test('go to a node that asks with what its task asks for, and no more (I24)', () => {
+    const { lending, session, rooms } = setUp(4, undefined, { cpu: 4_000, gpu: 1 });
+    lending.demand(other, [asks({ gpu: 1 }, [0, 0, 3, 0])], []);
+    lending.demand(third, [asks({ cpu: 1_500 }, [0, 0, 2, 0])], []);
+    lending.offer(session);
+    const sum = Object.fromEntries(rooms);
+    expect(sum).toEqual({ other: { gpu: 1 }, third: { cpu: 3_000 }, self: { cpu: 1_000 } });
+  });
+
+  test('a worker that does not fit is not lent for it', () => {
+    const { lending, session, lent } = setUp(2, undefined, { cpu: 4_000 });
+    lending.demand(other, [asks({ cpu: 5_000 }), asks({}, [1, 0, 0, 0], { labels: { zone: 'b' } })], []);
+    lending.offer(session);
+    expect(lent).toEqual([[self, 2]]);
+  });
+
+  test('what the engine here has unused is recalled for a node whose task it fits', () => {
+    const { lending, session, recalled } = setUp(2, undefined, { cpu: 4_000 });
+    lending.offer(session);
+    lending.demand(other, [asks({ cpu: 5_000 })], [session]);
+    expect(recalled).toEqual([]);
+    lending.demand(other, [asks({ cpu: 3_000 })], [session]);
+    expect(recalled).toEqual([2]);
+  });
+
+  test('are free again when the claim is over, or its loan; never twice (I45)', () => {
+    const { lending, session, timers } = setUp(2, undefined, { cpu: 4_000 });
+    lending.demand(other, [asks({ cpu: 1_000 }, [0, 0, 2, 0])], []);
+    lending.offer(session);
+    session.endLoan(other, 1, { cpu: 1_000 });
+    session.hold(claim(1), booking({ cpu: 1_000 }));
+    expect(session.untaken()).toEqual({ cpu: 3_000 });
+    for (const timer of timers) timer();
+    for (const timer of timers) timer();
+    expect(session.untaken()).toEqual({ cpu: 3_000 });
+    session.endAllLoans(self);
+    expect(session.roomLeft).toEqual({ cpu: 3_000 });
+    session.release('1/0/1');
+    session.release('1/0/1');
+    expect(session.roomLeft).toEqual({ cpu: 4_000 });
+  });
+
+  test('more than the worker has is never lent, also after claims that came late (I24)', () => {
+    const { session } = setUp(2, undefined, { cpu: 1_000 });
+    session.hold(claim(1), booking({ cpu: 900 }));
+    session.hold(claim(2), booking({ cpu: 900 }));
+    expect(session.roomLeft).toEqual({});
+    session.release('1/0/1');
+    expect(session.roomLeft).toEqual({ cpu: 100 });
+  });
+
+  test('a task that wants the worker for itself gets all slots of an idle one, and nothing is lent beside it', () => {
+    const { lending, session, lent } = setUp(3, undefined, {});
+    const alone = asks({}, [0, 0, 1, 0], { exclusive: true });
+    session.hold(claim(1), undefined);
+    lending.demand(other, [alone], []);
+    lending.offer(session);
+    expect(lent).toEqual([[self, 2]]);
+    session.release('1/0/1');
+    session.endAllLoans(self);
+    lending.demand(other, [alone], []);
+    lending.offer(session);
+    expect(lent.at(-1)).toEqual([other, 3]);
+    session.endLoan(other, 3);
+    session.hold(claim(2), { slots: 3, resources: {}, exclusive: true });
+    expect(session.free).toBe(0);
+    session.release('1/0/2');
+    expect(session.free).toBe(3);
+  });
+
+  test('what comes back while no slot is free goes where the slots are', () => {
+    const { lending, session, rooms } = setUp(2, undefined, { cpu: 4_000 });
+    lending.demand(other, [asks({ cpu: 4_000 })], []);
+    lending.offer(session);
+    session.endLoan(other, 0, { cpu: 3_000 });
+    lending.offer(session);
+    expect(rooms.at(-1)).toEqual([self, { cpu: 3_000 }]);
   });
 });

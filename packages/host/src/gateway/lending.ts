@@ -5,8 +5,26 @@
  *
  * Slots of workers that several tenants share are lent for one tenant at a time, so that tenants share by weight whichever node
  * their tasks are on: see `tenant-turns.ts`.
+ *
+ * The resources of a worker go with its slots. The engine of this node gets all that nobody asked for; another node, or another tenant's
+ * turn, gets with each slot what the task asks for that it was chosen for, and no more. So several nodes can claim on one worker at a
+ * time, and the sum of what is lent and taken never exceeds what it has (I24).
  */
-import { type Demand, type NodeId, PRIORITIES, type QueueName, type TenantId, type WorkerId } from '@signalbox/engine';
+import {
+  type Amounts,
+  addAmounts,
+  type Demand,
+  isEmpty,
+  NOTHING,
+  type NodeId,
+  PRIORITIES,
+  type QueueName,
+  type Request,
+  type Room,
+  requestKey,
+  type TenantId,
+  type WorkerId,
+} from '@signalbox/engine';
 import type { Clock } from '../ports.ts';
 import type { Session } from './session.ts';
 import { TenantTurns } from './tenant-turns.ts';
@@ -17,14 +35,24 @@ interface LendingPorts {
   readonly isServing: () => boolean;
   readonly clock: Clock;
   /** Until recalled, for all that the worker serves; or for one decision, for one tenant. */
-  readonly lendHere: (session: Session, count: number, forTenant: TenantId | null) => void;
+  readonly lendHere: (session: Session, loan: Loan, forTenant: TenantId | null) => void;
+  /** With all resources that it has of the worker. */
   readonly recallHere: (session: Session, count: number) => void;
-  readonly lendThere: (nodeId: NodeId, session: Session, count: number, forTenant: TenantId) => boolean;
+  readonly lendThere: (nodeId: NodeId, session: Session, loan: Loan, forTenant: TenantId) => boolean;
+}
+
+/** Slots of one worker, and what goes with them. */
+export interface Loan {
+  count: number;
+  readonly room: Room;
+  /** For tasks that ask for more than a slot. */
+  readonly isForRequest: boolean;
 }
 
 interface Wanted {
   readonly tenantId: TenantId;
   readonly queue: QueueName;
+  readonly request: Request | null;
   /** By priority. */
   readonly counts: number[];
 }
@@ -32,6 +60,7 @@ interface Wanted {
 interface Wish {
   readonly tenantId: TenantId;
   readonly queue: QueueName;
+  readonly request: Request | null;
   readonly priority: number;
   readonly from: WorkerId;
 }
@@ -39,6 +68,7 @@ interface Wish {
 interface Taker {
   readonly nodeId: NodeId;
   readonly tenantId: TenantId;
+  readonly request: Request | null;
 }
 
 const LOAN_MS = 1_000;
@@ -57,11 +87,16 @@ export class Lending {
 
   /** A node has told what it waits for. */
   demand(from: NodeId, demand: readonly Demand[], sessions: Iterable<Session>): void {
-    const wanted = demand.map(({ tenantId, queue, counts }) => ({ tenantId, queue, counts: [...counts] }));
+    const wanted = demand.map(({ tenantId, queue, request = null, counts }) => ({
+      tenantId,
+      queue,
+      request,
+      counts: [...counts],
+    }));
     if (demand.length > 0) this.wanted.set(from, wanted);
     else this.wanted.delete(from);
-    const apart = demand.flatMap(({ tenantId, queue, apart: wishes = [] }) =>
-      wishes.map((wish) => ({ tenantId, queue, ...wish })),
+    const apart = demand.flatMap(({ tenantId, queue, request = null, apart: wishes = [] }) =>
+      wishes.map((wish) => ({ tenantId, queue, request, ...wish })),
     );
     if (apart.length > 0) this.wantedApart.set(from, apart);
     else this.wantedApart.delete(from);
@@ -69,11 +104,12 @@ export class Lending {
     for (const session of sessions) {
       if (session.free > 0) this.offer(session);
       // What stands lent to this node's own engine is idle there: it uses what it can in the step in which it gets it.
-      const standing = session.lent.get(this.ports.self) ?? 0;
+      const { self } = this.ports;
+      const standing = session.lent.get(self) ?? 0;
       const isWanted =
-        wanted.some((one) => session.serves(one.tenantId, one.queue) && one.counts.some((count) => count > 0)) ||
-        apart.some((wish) => isFor(wish, session));
-      if (standing > 0 && isWanted) this.ports.recallHere(session, standing);
+        wanted.some((one) => isServed(one, session, self) && one.counts.some((count) => count > 0)) ||
+        apart.some((wish) => isFor(wish, session, self));
+      if (session.hasLent(self) && isWanted) this.ports.recallHere(session, standing);
     }
   }
 
@@ -85,7 +121,7 @@ export class Lending {
   /** Lends what the worker has free. */
   offer(session: Session): void {
     const { self } = this.ports;
-    const shares = new Map<string, { readonly nodeId: NodeId; readonly tenantId: TenantId | null; count: number }>();
+    const shares = new Map<string, Loan & { readonly nodeId: NodeId; readonly tenantId: TenantId | null }>();
     while (session.free > 0) {
       const taker = this.bestTaker(session);
       const nodeId = taker?.nodeId ?? self;
@@ -93,16 +129,41 @@ export class Lending {
       if (nodeId === self && !this.ports.isServing()) break;
       // The engine of this node gets what nobody asked for, and shares it by itself.
       const tenantId = taker === null || (nodeId === self && !session.isShared) ? null : taker.tenantId;
-      const count = taker === null ? session.free : 1;
+      const request = taker?.request ?? null;
+      const count = taker === null || request?.exclusive === true ? session.free : 1;
+      const room = request?.resources ?? NOTHING;
       session.lend(nodeId, count);
-      const share = shares.get(`${nodeId}/${tenantId}`);
-      if (share === undefined) shares.set(`${nodeId}/${tenantId}`, { nodeId, tenantId, count });
-      else share.count += count;
+      session.lendRoom(nodeId, room);
+      const key = `${nodeId}/${tenantId}${request === null || tenantId === null ? '' : requestKey(request)}`;
+      const share = shares.get(key);
+      if (share === undefined) {
+        shares.set(key, { nodeId, tenantId, count, room: { ...room }, isForRequest: request !== null });
+      } else {
+        share.count += count;
+        addAmounts(share.room, room);
+      }
     }
-    for (const { nodeId, tenantId, count } of shares.values()) {
-      if (nodeId === self || tenantId === null) this.ports.lendHere(session, count, tenantId);
-      else this.lendThere(nodeId, session, count, tenantId);
+    const standing = shares.get(`${self}/null`);
+    if (standing === undefined) this.lendRest(session);
+    else {
+      const rest = session.roomLeft;
+      session.lendRoom(self, rest);
+      addAmounts(standing.room, rest);
     }
+    for (const { nodeId, tenantId, ...loan } of shares.values()) {
+      if (nodeId === self || tenantId === null) this.ports.lendHere(session, loan, tenantId);
+      else this.lendThere(nodeId, session, loan, tenantId);
+    }
+  }
+
+  /** Resources that came back while no slot is free go to whom the slots are lent: the engine of this node. */
+  private lendRest(session: Session): void {
+    const { self } = this.ports;
+    if (session.traits === null || (session.lent.get(self) ?? 0) === 0 || !this.ports.isServing()) return;
+    const room: Amounts = session.roomLeft;
+    if (isEmpty(room)) return;
+    session.lendRoom(self, room);
+    this.ports.lendHere(session, { count: 0, room: { ...room }, isForRequest: false }, null);
   }
 
   /** The worker takes no more work. */
@@ -112,13 +173,14 @@ export class Lending {
 
   /** The worker takes less than was lent. What other nodes have comes back by itself within a second. */
   recall(session: Session, count: number): void {
-    const standing = Math.min(count, session.lent.get(this.ports.self) ?? 0);
-    if (standing > 0) this.ports.recallHere(session, standing);
+    const { self } = this.ports;
+    const standing = Math.min(count, session.lent.get(self) ?? 0);
+    if (standing > 0 || session.hasLent(self)) this.ports.recallHere(session, standing);
   }
 
-  private lendThere(nodeId: NodeId, session: Session, count: number, forTenant: TenantId): void {
-    const loanNo = session.limit(nodeId, count);
-    const isSent = this.ports.lendThere(nodeId, session, count, forTenant);
+  private lendThere(nodeId: NodeId, session: Session, loan: Loan, forTenant: TenantId): void {
+    const loanNo = session.limit(nodeId, loan.count, { ...loan.room });
+    const isSent = this.ports.lendThere(nodeId, session, loan, forTenant);
     if (!isSent) this.forget(nodeId);
     this.ports.clock.after(isSent ? LOAN_MS : 0, () => {
       // Claimed or returned by now, or lost on the way. An assignment that still comes is refused by the worker.
@@ -134,7 +196,7 @@ export class Lending {
     let best: { nodeId: NodeId; one: Wanted; priority: number } | null = null;
     for (const [nodeId, wanted] of this.wanted) {
       for (const one of wanted) {
-        if (!session.serves(one.tenantId, one.queue)) continue;
+        if (!isServed(one, session, null)) continue;
         const priority = one.counts.findIndex((count) => count > 0);
         if (priority < 0) continue;
         const isBetter =
@@ -147,7 +209,7 @@ export class Lending {
     const apart = this.bestApart(session);
     if (apart !== null && apart.wish.priority <= (best?.priority ?? PRIORITIES.length)) {
       apart.serve();
-      return { nodeId: apart.nodeId, tenantId: apart.wish.tenantId };
+      return { nodeId: apart.nodeId, tenantId: apart.wish.tenantId, request: apart.wish.request };
     }
     if (best === null) return null;
     const { nodeId, one, priority } = best;
@@ -157,7 +219,7 @@ export class Lending {
     const wanted = this.wanted.get(nodeId)!;
     this.wanted.delete(nodeId);
     this.wanted.set(nodeId, wanted);
-    return { nodeId, tenantId: one.tenantId };
+    return { nodeId, tenantId: one.tenantId, request: one.request };
   }
 
   /** The node that has the most urgent speculative attempt for which this is another worker; it counts as served where it is chosen. */
@@ -165,7 +227,7 @@ export class Lending {
     let best: ReturnType<Lending['bestApart']> = null;
     for (const [nodeId, wishes] of this.wantedApart) {
       for (const wish of wishes) {
-        if (!isFor(wish, session) || (best !== null && best.wish.priority <= wish.priority)) continue;
+        if (!isFor(wish, session, null) || (best !== null && best.wish.priority <= wish.priority)) continue;
         best = { nodeId, wish, serve: () => wishes.splice(wishes.indexOf(wish), 1) };
       }
     }
@@ -173,6 +235,11 @@ export class Lending {
   }
 }
 
-function isFor({ tenantId, queue, from }: Wish, session: Session): boolean {
-  return session.workerId !== from && session.serves(tenantId, queue);
+/** The worker can run it now; with `recallable`, if what the engine of that node has unused came back. */
+function isServed({ tenantId, queue, request }: Omit<Wanted, 'counts'>, session: Session, recallable: NodeId | null) {
+  return session.serves(tenantId, queue) && (request === null || session.fits(request, recallable));
+}
+
+function isFor(wish: Wish, session: Session, recallable: NodeId | null): boolean {
+  return session.workerId !== wish.from && isServed(wish, session, recallable);
 }

@@ -1,13 +1,25 @@
 /** The stream of one worker at its gateway: its free slots, what it holds, and which nodes its slots are lent to. */
 import {
+  type Amounts,
+  addAmounts,
+  type Booking,
   type ClaimRef,
+  commonAmounts,
   type Epoch,
+  hasAmounts,
+  isEmpty,
+  misfitOf,
+  NOTHING,
   type NodeId,
   type QueueName,
+  type Request,
+  type Room,
   type RunId,
   type ShardNo,
+  subtractAmounts,
   type TenantId,
   type WorkerId,
+  type WorkerTraits,
 } from '@signalbox/engine';
 import type { ProgressSeen } from '../peer/message.ts';
 import type { ClaimProgress, WorkerDoor, WorkerHello } from '../ports.ts';
@@ -23,6 +35,15 @@ export class Session {
   readonly name: string;
   readonly queues: readonly QueueName[];
   readonly slots: number;
+  /** What it is and has in all; null: it is too old to tell. */
+  readonly traits: WorkerTraits | null;
+  /** What the claims take that it holds, beside a slot each. Most take nothing. */
+  private readonly bookings = new Map<string, Booking>();
+  private exclusiveCount = 0;
+  /** What is neither taken by claims nor lent. */
+  private readonly freeRoom: Room;
+  /** Lent, by node. */
+  private readonly lentRoom = new Map<NodeId, Room>();
   /** How many more claims it takes than it has slots. */
   ahead = 0;
   readonly door: WorkerDoor;
@@ -43,7 +64,7 @@ export class Session {
   /** Slots lent, by node. */
   readonly lent = new Map<NodeId, number>();
   /** Loans that end with time, oldest first, each with the number of slots left. */
-  private loans: { readonly no: number; readonly nodeId: NodeId; left: number }[] = [];
+  private loans: { readonly no: number; readonly nodeId: NodeId; left: number; room: Amounts }[] = [];
   private lastLoanNo = 0;
   /** Epochs that the worker has said it knows. */
   readonly knows = new Map<ShardNo, Epoch>();
@@ -56,19 +77,21 @@ export class Session {
   heardAt: number;
   private lentTotal = 0;
 
-  constructor(hello: Omit<WorkerHello, 'holds'>, held: readonly ClaimRef[], door: WorkerDoor, mono: number) {
+  constructor(hello: Omit<WorkerHello, 'holds'>, held: readonly HeldBooking[], door: WorkerDoor, mono: number) {
     this.workerId = hello.workerId;
     this.tenantId = hello.tenantId;
     this.tenants = hello.tenants;
     this.name = hello.name;
     this.queues = hello.queues;
     this.slots = hello.slots;
+    this.traits = hello.traits ?? null;
+    this.freeRoom = { ...hello.traits?.resources };
     this.isDraining = hello.draining;
     this.version = hello.version;
     this.door = door;
     this.heardAt = mono;
-    this.shown = { at: mono, holds: held };
-    for (const claim of held) this.held.set(claimKey(claim), claim);
+    this.shown = { at: mono, holds: held.map(({ claim }) => claim) };
+    for (const { claim, booking } of held) this.hold(claim, booking);
   }
 
   /** Several tenants share it. */
@@ -108,15 +131,54 @@ export class Session {
   }
 
   get free(): number {
-    return this.isDraining || this.isCordoned || this.isGone
+    return this.isDraining || this.isCordoned || this.isGone || this.exclusiveCount > 0
       ? 0
       : this.slots + this.ahead - this.held.size - this.lentTotal;
+  }
+
+  /** It has nothing to do. */
+  get isIdle(): boolean {
+    return this.held.size === 0;
+  }
+
+  /** What is not taken by claims, lent or not. */
+  untaken(): Amounts {
+    const all: Room = { ...this.freeRoom };
+    for (const room of this.lentRoom.values()) addAmounts(all, room);
+    return all;
+  }
+
+  /** Could run such a task now, if what this node's own engine has unused came back. */
+  fits(request: Request, recallable: NodeId | null): boolean {
+    const { traits } = this;
+    if (traits === null || misfitOf(request, traits) !== null) return false;
+    const own = recallable === null ? undefined : this.lentRoom.get(recallable);
+    const room: Room = { ...this.freeRoom };
+    if (own !== undefined) addAmounts(room, own);
+    if (!hasAmounts(room, request.resources)) return false;
+    const slots = this.free + (recallable === null ? 0 : (this.lent.get(recallable) ?? 0));
+    return request.exclusive ? this.isIdle && slots >= this.slots : slots > 0;
+  }
+
+  /** The claim fills a slot, and takes what it asked for. */
+  hold(claim: ClaimRef, booking: Booking | undefined): void {
+    const key = claimKey(claim);
+    this.held.set(key, claim);
+    if (booking === undefined || this.bookings.has(key)) return;
+    this.bookings.set(key, booking);
+    subtractAmounts(this.freeRoom, booking.resources);
+    if (booking.exclusive) this.exclusiveCount += 1;
   }
 
   /** The claim fills no slot any more. */
   release(key: string): void {
     this.held.delete(key);
     this.absent.delete(key);
+    const booking = this.bookings.get(key);
+    if (booking === undefined) return;
+    this.bookings.delete(key);
+    addAmounts(this.freeRoom, booking.resources);
+    if (booking.exclusive) this.exclusiveCount -= 1;
   }
 
   lend(nodeId: NodeId, count: number): void {
@@ -124,10 +186,35 @@ export class Session {
     this.lentTotal += count;
   }
 
+  lendRoom(nodeId: NodeId, room: Amounts): void {
+    if (isEmpty(room)) return;
+    subtractAmounts(this.freeRoom, room);
+    const lent = this.lentRoom.get(nodeId) ?? {};
+    addAmounts(lent, room);
+    this.lentRoom.set(nodeId, lent);
+  }
+
+  /** All that is free of its resources. Less than nothing is free where a worker holds more than it has: it is too much by as much. */
+  get roomLeft(): Amounts {
+    if (isEmpty(this.freeRoom)) return NOTHING;
+    const left: Room = {};
+    for (const name in this.freeRoom) if (this.freeRoom[name]! > 0) left[name] = this.freeRoom[name]!;
+    return left;
+  }
+
+  hasLent(nodeId: NodeId): boolean {
+    return (this.lent.get(nodeId) ?? 0) > 0 || !isEmpty(this.lentRoom.get(nodeId) ?? NOTHING);
+  }
+
+  /** Nobody but this node has any of its slots. */
+  isLentOnlyTo(nodeId: NodeId): boolean {
+    return this.lentTotal === (this.lent.get(nodeId) ?? 0);
+  }
+
   /** What was just lent is lent for a while only; the number is for `endOverdue`. */
-  limit(nodeId: NodeId, count: number): number {
+  limit(nodeId: NodeId, count: number, room: Amounts = NOTHING): number {
     this.lastLoanNo += 1;
-    this.loans.push({ no: this.lastLoanNo, nodeId, left: count });
+    this.loans.push({ no: this.lastLoanNo, nodeId, left: count, room });
     return this.lastLoanNo;
   }
 
@@ -135,18 +222,30 @@ export class Session {
   endOverdue(no: number): number {
     const loan = this.loans.find((one) => one.no === no);
     if (loan === undefined) return 0;
-    const { nodeId, left } = loan;
+    const { nodeId, left, room } = loan;
     this.loans = this.loans.filter((one) => one !== loan);
     this.takeBack(nodeId, left);
+    this.takeRoomBack(nodeId, room);
     return left;
   }
 
   /** A loan ends: claimed, returned, expired. Never more than was lent. */
-  endLoan(nodeId: NodeId, count: number): void {
+  endLoan(nodeId: NodeId, count: number, room: Amounts = NOTHING): void {
     const ended = Math.min(count, this.lent.get(nodeId) ?? 0);
-    if (ended === 0) return;
-    this.takeBack(nodeId, ended);
-    if (this.loans.length > 0) this.settleLoans(nodeId, ended);
+    const back = isEmpty(room) ? NOTHING : this.takeRoomBack(nodeId, room);
+    if (ended > 0) this.takeBack(nodeId, ended);
+    if (this.loans.length > 0 && (ended > 0 || back !== NOTHING)) this.settleLoans(nodeId, ended, back);
+  }
+
+  /** Never more than was lent. */
+  private takeRoomBack(nodeId: NodeId, room: Amounts): Amounts {
+    const lent = this.lentRoom.get(nodeId);
+    if (lent === undefined || isEmpty(room)) return NOTHING;
+    const back = commonAmounts(room, lent);
+    subtractAmounts(lent, back);
+    if (isEmpty(lent)) this.lentRoom.delete(nodeId);
+    addAmounts(this.freeRoom, back);
+    return back;
   }
 
   private takeBack(nodeId: NodeId, count: number): void {
@@ -155,20 +254,33 @@ export class Session {
   }
 
   /** Whatever comes back is of the oldest loan. */
-  private settleLoans(nodeId: NodeId, count: number): void {
+  private settleLoans(nodeId: NodeId, count: number, room: Amounts): void {
     let rest = count;
+    const roomRest: Room = { ...room };
     for (const loan of this.loans) {
-      if (loan.nodeId !== nodeId || rest === 0) continue;
+      if (loan.nodeId !== nodeId) continue;
       const part = Math.min(rest, loan.left);
       loan.left -= part;
       rest -= part;
+      if (isEmpty(roomRest) || isEmpty(loan.room)) continue;
+      const roomPart = commonAmounts(loan.room, roomRest);
+      const left: Room = { ...loan.room };
+      subtractAmounts(left, roomPart);
+      subtractAmounts(roomRest, roomPart);
+      loan.room = left;
     }
-    this.loans = this.loans.filter(({ left }) => left > 0);
+    this.loans = this.loans.filter(({ left, room: of }) => left > 0 || !isEmpty(of));
   }
 
   endAllLoans(nodeId: NodeId): void {
-    this.endLoan(nodeId, this.lent.get(nodeId) ?? 0);
+    this.endLoan(nodeId, this.lent.get(nodeId) ?? 0, { ...this.lentRoom.get(nodeId) });
   }
+}
+
+/** A claim that its worker holds, with what it takes beside a slot. */
+export interface HeldBooking {
+  readonly claim: ClaimRef;
+  readonly booking?: Booking | undefined;
 }
 
 export function claimKey({ runId, taskNo, fence }: ClaimRef): string {

@@ -9,6 +9,8 @@ import {
   DEAD_LETTER_REASONS,
   type DeadLetterReason,
   type DeadLetterState,
+  EVICTED,
+  PREEMPTED,
   PRIORITIES,
   type Priority,
   type QueueLoad,
@@ -49,6 +51,8 @@ export interface HostMetrics {
   /** Claims that never began, by why they came back. */
   readonly claimsReturned: Counts<ReturnReason>;
   readonly attemptsEnded: Counts<AttemptOutcome>;
+  /** Attempts that were told to stop and run again: for a critical task, or because their worker was taken away. */
+  readonly attemptsDisplaced: Counts<'preempted' | 'evicted'>;
   /** Speculative attempts beside slow ones, and how many of them were the first to succeed. */
   readonly speculativeAttempts: Counts<'begun' | 'won'>;
   readonly deadLettersWritten: Counts<DeadLetterReason>;
@@ -78,6 +82,7 @@ export class Metrics {
   private readonly runsEnded = zeros(RUN_OUTCOMES);
   private readonly claimsReturned: Open<Counts<ReturnReason>> = { refused: 0, undelivered: 0, drained: 0 };
   private readonly attemptsEnded = zeros(ATTEMPT_OUTCOMES);
+  private readonly attemptsDisplaced: Open<Counts<'preempted' | 'evicted'>> = { preempted: 0, evicted: 0 };
   private readonly speculativeAttempts: Open<Counts<'begun' | 'won'>> = { begun: 0, won: 0 };
   private readonly deadLettersWritten = zeros(DEAD_LETTER_REASONS);
   private readonly deadLettersClosed: Open<Counts<Exclude<DeadLetterState, 'open'>>> = {
@@ -122,6 +127,7 @@ export class Metrics {
       claims: this.claims,
       claimsReturned: { ...this.claimsReturned },
       attemptsEnded: { ...this.attemptsEnded },
+      attemptsDisplaced: { ...this.attemptsDisplaced },
       speculativeAttempts: { ...this.speculativeAttempts },
       deadLettersWritten: { ...this.deadLettersWritten },
       deadLettersClosed: { ...this.deadLettersClosed },
@@ -142,6 +148,8 @@ export class Metrics {
       case 'AttemptEnded':
         this.attemptsEnded[change.outcome] += 1;
         if (change.speculative && change.outcome === 'succeeded') this.speculativeAttempts.won += 1;
+        if (change.outcome === 'lost' && (change.code === PREEMPTED || change.code === EVICTED))
+          this.attemptsDisplaced[change.code] += 1;
         return;
       case 'SpeculativeClaimed':
         this.claims += 1;

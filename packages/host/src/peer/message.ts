@@ -1,5 +1,6 @@
 /** The messages between nodes. Requests and notices use the sender's own link; answers come back on the same link. */
 import type {
+  Amounts,
   Answer,
   AttemptNo,
   Blocker,
@@ -18,6 +19,7 @@ import type {
   WaitingTask,
   WaitSeen,
   WorkerId,
+  WorkerTraits,
 } from '@signalbox/engine';
 import type { Assignment, Kill, ShardEpoch } from '../ports.ts';
 
@@ -63,6 +65,10 @@ export interface SlotsLent {
   readonly tenantId: TenantId;
   readonly queues: readonly QueueName[];
   readonly count: number;
+  /** For a task that asks for more than a slot: what its worker is, and what of it is lent along. */
+  readonly traits?: WorkerTraits;
+  readonly room?: Amounts;
+  readonly isWhole?: boolean;
   /** How long ago the gateway heard the worker. */
   readonly agoMs: number;
 }
@@ -72,6 +78,7 @@ export interface SlotsReturned {
   readonly kind: 'returned';
   readonly workerId: WorkerId;
   readonly count: number;
+  readonly room?: Amounts;
 }
 
 /** Owner to gateway. */
@@ -139,6 +146,9 @@ export interface WorkerSeen {
   readonly nodeId: NodeId;
   readonly queues: readonly QueueName[];
   readonly slots: number;
+  /** What it is and has in all, and what of that is not taken by attempts. Nodes of older versions do not send it. */
+  readonly traits?: WorkerTraits;
+  readonly free?: Amounts;
   readonly running: number;
   /** Some of its running attempts. Nodes of older versions do not send it. */
   readonly holds?: readonly ClaimRef[];
@@ -172,7 +182,13 @@ export type PeerQuestion =
   /** Are you there? */
   | { readonly what: 'reach' }
   /** Tell this worker to finish and leave, if its stream ends at you. */
-  | { readonly what: 'drain'; readonly workerId: WorkerId; readonly tenantId: TenantId | null };
+  | {
+      readonly what: 'drain';
+      readonly workerId: WorkerId;
+      readonly tenantId: TenantId | null;
+      /** It is about to be taken away: what it runs is to stop within this time. */
+      readonly evictMs?: number;
+    };
 
 export type PeerAnswer =
   | { readonly what: 'workers'; readonly workers: readonly WorkerSeen[] }

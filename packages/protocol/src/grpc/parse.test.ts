@@ -51,6 +51,7 @@ const assignment: Assignment = {
   memoryBytes: 2 ** 40,
   softTimeoutMs: 1_000,
   stuckMs: 2_000,
+  booking: '{"resources":{"cpu":1000}}',
   references: [{ taskName: 'big', id: 'sealed', bytes: 300_000 }],
 };
 

@@ -5,6 +5,7 @@
  */
 import { InexactJson, parseExactJson } from '../exact-json.ts';
 import { MAX_CHECKPOINT_BYTES, MAX_CODE_CHARS, MAX_ERROR_CHARS, MAX_REPORTED_BYTES } from '../limits.ts';
+import { type HeldBooking, readBooking, readOffers } from '../placement.ts';
 import { readNewTasks } from '../rest/new-tasks.ts';
 import { bytes, count, type Fields, filledText, list, record, refuse, requireFormat, text } from './check.ts';
 import { countItems } from './count-items.ts';
@@ -80,7 +81,20 @@ function parseHello(fields: Fields): Hello {
     ),
     draining: fields.draining === true,
     ...(version === '' ? {} : { version }),
+    ...parseOffers(fields),
   };
+}
+
+function parseOffers(fields: Fields): Pick<Hello, 'offers' | 'holdBookings'> {
+  const said = text(fields.offers ?? '', 'hello.offers', LONG);
+  if (said === '') return {};
+  const offers = readOffers(said) ?? refuse('hello.offers', 'is not JSON of resources and labels');
+  return { offers, holdBookings: each(fields.holdBookings ?? [], 'hello.holdBookings', parseBooking, MOST_HELD) };
+}
+
+function parseBooking(value: unknown, path: string): HeldBooking | undefined {
+  const said = text(value, path, LONG);
+  return said === '' ? undefined : (readBooking(said) ?? refuse(path, 'is not JSON of resources'));
 }
 
 function parseHeartbeat(fields: Fields): Heartbeat {
@@ -299,5 +313,6 @@ export function parseGatewayMessage(input: unknown): GatewayMessage {
     drain: fields.drain === true,
     requestAnswers: each(fields.requestAnswers, 'askAnswers', parseAttemptRequestAnswer),
     pingAnswered: count(fields.pingAnswered, 'pingAnswered'),
+    evictMs: count(fields.evictMs ?? 0, 'evictMs'),
   };
 }

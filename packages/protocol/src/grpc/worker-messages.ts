@@ -3,6 +3,8 @@
  * domain. Every message may have several parts filled at once; a part that is not there is `null`, empty or `false`.
  */
 
+import type { HeldBooking, WorkerOffers } from '../placement.ts';
+
 /** Names one claim: the right to run one attempt. `fence` is larger than that of any earlier claim of the task. */
 export interface Claim {
   readonly shard: number;
@@ -69,6 +71,10 @@ export interface Hello {
   readonly draining: boolean;
   /** Of the worker's package. Workers of older versions do not send it. */
   readonly version?: string;
+  /** What it is and has in all. Workers of older versions do not send it. */
+  readonly offers?: WorkerOffers;
+  /** One for each of `holds`, in their order: what it takes beside a slot. */
+  readonly holdBookings?: readonly (HeldBooking | undefined)[];
 }
 
 export interface Heartbeat {
@@ -206,6 +212,8 @@ export interface Assignment {
   readonly checkpoint: string;
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
+  /** JSON text: what it takes of the worker beside a slot; empty for nothing. */
+  readonly booking: string;
   /** After this long it counts as slow; 0 for never. */
   readonly softTimeoutMs: number;
   /** How long it may go without progress; 0: no limit. */
@@ -214,7 +222,7 @@ export interface Assignment {
   readonly references: readonly OutputRef[];
 }
 
-export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded'] as const;
+export const KILL_REASONS = ['cancelled', 'timeout', 'stuck', 'lost', 'superseded', 'preempted'] as const;
 export type KillReason = (typeof KILL_REASONS)[number];
 
 export interface Kill {
@@ -243,6 +251,8 @@ export interface GatewayMessage {
   readonly requestAnswers: readonly AttemptRequestAnswer[];
   /** The last ping heard; 0 when none is answered here. */
   readonly pingAnswered: number;
+  /** The worker is about to be taken away: what it runs is to stop within this time; 0 when it is not. */
+  readonly evictMs: number;
 }
 
 /** What is handed to a stream's `write`: only the parts that have something to say. The format is added on the way out. */

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Client, ClientDuplexStream, Metadata, MethodDefinition, Server, ServerDuplexStream } from '@grpc/grpc-js';
 import { type MethodDefinition as LoadedMethod, loadSync, type ServiceDefinition } from '@grpc/proto-loader';
 import protobuf from 'protobufjs';
+import { bookingText } from '../placement.ts';
 import { writeAssignment } from './wire/assignment.ts';
 import { writeAnswer, writeReport } from './wire/report.ts';
 import { bytesTag } from './wire/tags.ts';
@@ -69,6 +70,11 @@ export function encodeWorkerMessage({ reports = [], ...parts }: WorkerMessagePar
   write(writer, workerMessage, {
     ...parts,
     format: WIRE_FORMAT,
+    hello: parts.hello && {
+      ...parts.hello,
+      offers: parts.hello.offers === undefined ? '' : JSON.stringify(parts.hello.offers),
+      holdBookings: parts.hello.holdBookings?.map(bookingText) ?? [],
+    },
     heartbeat: parts.heartbeat && {
       ...parts.heartbeat,
       progress: parts.heartbeat.progress.map((told) => ({ ...told, fraction: told.fraction ?? -1 })),

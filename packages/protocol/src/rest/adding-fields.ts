@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { MAX_TASKS, MAX_TEMPLATES } from '../limits.ts';
 import { poisonFields } from './breaker-fields.ts';
 import { durationSchema, nameSchema } from './common.ts';
+import { placementFields } from './placement-fields.ts';
 import { retriesSchema } from './retries.ts';
 import { limitFields } from './task-limits.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
@@ -27,6 +28,7 @@ const templateSchema = z.strictObject({
   retries: retriesSchema.prefault({}),
   timeout: durationSchema.nullable().default(null),
   ...limitFields,
+  ...placementFields,
   ...poisonFields,
   adds,
 });

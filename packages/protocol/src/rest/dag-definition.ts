@@ -11,6 +11,7 @@ import { expectFields } from './expect-fields.ts';
 import { MAX_EXPRESSION_CHARS } from './expression.ts';
 import { groupFields, placeFields } from './groups.ts';
 import { pastFields } from './past-fields.ts';
+import { placementFields } from './placement-fields.ts';
 import { retriesSchema } from './retries.ts';
 import { checkSchedule, type ScheduleInput, scheduleObject, scheduleSchema } from './schedule-fields.ts';
 import { MAX_DEFINED_SCHEDULES, scheduleNameFields } from './schedule-policy-fields.ts';
@@ -37,6 +38,7 @@ export const taskDefinitionSchema = z.strictObject({
   maxActive: z.int().min(1).max(1_000_000).optional(),
   /** How many attempts of it may start per time, over all runs of the dag. */
   rate: rateSchema.optional(),
+  ...placementFields,
   ...poisonFields,
   ...speculateFields,
   ...pastFields,

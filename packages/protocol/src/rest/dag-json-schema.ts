@@ -184,6 +184,33 @@ const WORDS: Readonly<Record<string, Words>> = {
   },
   'tasks[].pool.name': { description: 'Name of the pool. Until it is set, the task waits.', examples: ['database'] },
   'tasks[].pool.slots': { description: 'How many slots it takes. Default: 1.' },
+  'tasks[].resources': {
+    description:
+      'What it takes of its worker while it runs: cpu in processors, memory and disk as sizes, anything else in pieces. It waits until a worker has as much left.',
+    examples: [{ cpu: 2, memory: '4GiB', gpu: 1 }],
+  },
+  'tasks[].labels': { description: 'Only on workers with these labels.', examples: [{ disk: 'ssd' }] },
+  'tasks[].zone': { description: 'Only on workers of this zone.', examples: ['eu-1'] },
+  'tasks[].prefer': { description: 'Which of the workers that fit is better.', examples: [{ near: ['extract'] }] },
+  'tasks[].prefer.labels': { description: 'Rather on workers with these labels.', examples: [{ cache: 'orders' }] },
+  'tasks[].prefer.near': {
+    description: 'Rather on the worker that ran one of these tasks of the same run.',
+    examples: [['extract']],
+  },
+  'tasks[].spread': {
+    description: 'Rather where fewer tasks of the same run, or dag, are running: per worker, or per value of a label.',
+    examples: ['run', { of: 'dag', over: 'zone' }],
+  },
+  'tasks[].spread.of': { description: 'Which tasks to keep apart: those of the same run, or of the dag.' },
+  'tasks[].spread.over': { description: 'A label of workers. Default: each worker counts for itself.' },
+  'tasks[].exclusive': { description: 'It waits for an idle worker, and nothing runs beside it.' },
+  'tasks[].spot': {
+    description:
+      'Whether it can run on workers that may be taken away at short notice (worker --spot). Default: allowed.',
+  },
+  'tasks[].preemptible': {
+    description: 'Whether its attempts can be stopped to make room for critical tasks. Default: true.',
+  },
   'tasks[].queueTimeout': {
     description: 'How long it can be ready without a worker. Then it fails.',
     examples: ['10m'],

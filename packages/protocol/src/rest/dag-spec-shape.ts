@@ -8,6 +8,7 @@ import type { HookEvent } from './closing.ts';
 import type { Priority } from './common.ts';
 import type { ConcurrencyShape } from './concurrency-fields.ts';
 import type { FailurePolicy, TriggerRule } from './dag-definition.ts';
+import type { PlacementShape } from './placement-fields.ts';
 import type { ExpectShape } from './read-expect.ts';
 import type { ConditionShape } from './read-graph.ts';
 import type { GroupSpecShape } from './read-groups.ts';
@@ -52,6 +53,8 @@ export interface TaskSpecShape extends TaskLimitsShape {
   readonly speculate?: SpeculateShape;
   readonly maxActive?: number;
   readonly rate?: RateShape;
+  readonly placement?: PlacementShape;
+  readonly preemptible?: false;
   readonly past?: 'task' | 'downstream';
   /** Assets that are fresh once it has succeeded. */
   readonly produces?: readonly string[];

@@ -12,6 +12,7 @@ import type { DagSpecShape, TaskSpecShape } from './dag-spec-shape.ts';
 import { Facts } from './facts.ts';
 import { findCycle } from './find-cycle.ts';
 import { readPast } from './past-fields.ts';
+import { checkPlacement, placementSpec } from './placement-fields.ts';
 import { readAdding } from './read-adding.ts';
 import { readClosing } from './read-closing.ts';
 import { readExpect } from './read-expect.ts';
@@ -109,6 +110,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   const schedules = readSchedules(definition, params.paramsSchema, problems);
   checkGraph(tasks, needs, groups, problems);
   checkLimits(tasks, problems);
+  checkPlacement(tasks, numbers, problems);
   checkSpeculate(tasks, groups, problems);
   const past = readPast(definition, problems);
   const concurrency = readConcurrency(definition.concurrency, problems);
@@ -141,6 +143,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
     ...limitSpec(task),
     ...(task.maxActive === undefined ? {} : { maxActive: task.maxActive }),
     ...rateSpec(task.rate),
+    ...placementSpec(task, numbers),
     ...poisonSpec(task, retryPolicy(task.retries).maxAttempts),
     ...speculateSpec(task),
     ...(past[no] === undefined ? {} : { past: past[no] }),

@@ -9,6 +9,11 @@ export const workerViewSchema = z.object({
   node: z.string(),
   queues: z.array(z.string()),
   slots: z.int(),
+  /** What tasks can ask for: thousandths of a processor, bytes of memory and disk, pieces of anything else. */
+  resources: z.record(z.string(), z.number()).optional(),
+  /** What of that no attempt has taken. */
+  free: z.record(z.string(), z.number()).optional(),
+  labels: z.record(z.string(), z.string()).optional(),
   running: z.int(),
   draining: z.boolean(),
   /** It takes nothing new until it is thawed. */

@@ -5,6 +5,7 @@ import { poisonSpec } from './breaker-fields.ts';
 import { ofFunctions } from './concurrency-fields.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import type { TaskSpecShape } from './dag-spec-shape.ts';
+import { checkPlacement, placementSpec } from './placement-fields.ts';
 import type { ReadGroups } from './read-groups.ts';
 import { readWork, tasksInInputs } from './read-work.ts';
 import { retryPolicy } from './retries.ts';
@@ -39,6 +40,7 @@ export function readAdding(definition: ParsedDagDefinition, known: Known, proble
     problems.push({ path: 'maxAddedTasks', message });
   }
   checkLimits(templates, problems, 'templates');
+  checkPlacement(templates, known.numbers, problems, 'templates');
   const names = new Set<string>();
   const read = templates.map((template, no): TaskSpecShape => {
     const path = `templates[${no}]`;
@@ -62,6 +64,7 @@ export function readAdding(definition: ParsedDagDefinition, known: Known, proble
       retry: retryPolicy(template.retries),
       timeoutMs: template.timeout,
       ...limitSpec(template),
+      ...placementSpec(template, known.numbers),
       ...poisonSpec(template, retryPolicy(template.retries).maxAttempts),
     };
   });

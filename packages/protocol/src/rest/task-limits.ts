@@ -1,17 +1,12 @@
 /** What a task and its attempts may have: memory, time, and slots of a pool. */
 import { z } from 'zod';
 import type { Problem } from '../errors.ts';
+import { bytesOf } from '../placement.ts';
 import { durationSchema, nameSchema } from './common.ts';
 
-const UNIT_BYTES = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, kB: 1e3, MB: 1e6, GB: 1e9 } as const;
 const LEAST_BYTES = 2 ** 20;
 const MOST_BYTES = 2 ** 44;
 const MAX_TASK_SLOTS = 1_000;
-
-function bytesOf(text: string): number | null {
-  const match = /^(\d{1,12}(?:\.\d{1,3})?)(KiB|MiB|GiB|kB|MB|GB)$/.exec(text);
-  return match === null ? null : Math.round(Number(match[1]) * UNIT_BYTES[match[2] as keyof typeof UNIT_BYTES]);
-}
 
 /** Bytes, or text such as `512MiB`, `4GiB`. Comes out as bytes. */
 const sizeSchema = z

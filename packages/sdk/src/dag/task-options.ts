@@ -57,6 +57,27 @@ export interface CommonOptions {
   readonly rate?: { readonly limit: number; readonly per: Duration };
   /** Slots of a pool that it takes while it runs, 1 unless told. Pools are set with `signalbox limits set`; tasks of many dags share them. */
   readonly pool?: { readonly name: string; readonly slots?: number };
+  /**
+   * What it takes of its worker while it runs. `cpu` in processors, `memory` and `disk` as sizes, anything else in pieces. It waits until
+   * a worker has as much left.
+   *
+   * @example resources: { cpu: 2, memory: '4GiB', gpu: 1 }
+   */
+  readonly resources?: Readonly<Record<string, number | string>>;
+  /** Only on workers with these labels: `signalbox worker --labels disk=ssd`. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Only on workers of this zone. */
+  readonly zone?: string;
+  /** Rather on workers with these labels, or on the worker that ran one of these tasks of the same run. */
+  readonly prefer?: { readonly labels?: Readonly<Record<string, string>>; readonly near?: readonly string[] };
+  /** Rather where fewer tasks of the same run, or dag, are running: per worker, or per value of the label `over`. */
+  readonly spread?: NonNullable<TaskDefinition['spread']>;
+  /** A worker of its own: it waits for an idle one, and nothing runs beside it. */
+  readonly exclusive?: boolean;
+  /** `never`: not on workers that may be taken away at short notice (`signalbox worker --spot`). `allowed` unless told. */
+  readonly spot?: 'allowed' | 'never';
+  /** False: its attempts are not stopped to make room for critical tasks. */
+  readonly preemptible?: boolean;
   /** How long it may be ready without a worker taking it; then it fails. */
   readonly queueTimeout?: Duration;
   /** How long one attempt may go without telling of progress. */

@@ -156,7 +156,11 @@ export class Edge {
         return { kind: 'queues', no, seen: { queues: own, missing } };
       }
       case 'drain':
-        return { kind: 'drained', no, isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId)) ?? false };
+        return {
+          kind: 'drained',
+          no,
+          isKnown: (await host?.drainWorker(ask.workerId, ask.tenantId, ask.evictMs)) ?? false,
+        };
       case 'progress':
         return { kind: 'progress', no, told: (await host?.progressOf(ask.runId)) ?? [] };
       case 'slots': {
@@ -213,6 +217,7 @@ function workerAnswer(worker: WorkerSeen): WorkerView {
     node: worker.nodeId,
     queues: [...worker.queues],
     slots: worker.slots,
+    ...offersOf(worker),
     running: worker.running,
     draining: worker.draining,
     cordoned: worker.cordoned === true,
@@ -226,6 +231,11 @@ function serves({ tenantId, tenants = [tenantId] }: WorkerSeen, wanted: TenantId
   return tenants === null || tenants.includes(wanted);
 }
 
-function servingWorker({ queues, slots, running, draining, cordoned = false }: WorkerSeen): ServingWorker {
-  return { queues: [...queues], slots, running, draining, cordoned };
+function servingWorker(worker: WorkerSeen): ServingWorker {
+  const { queues, slots, running, draining, cordoned = false } = worker;
+  return { queues: [...queues], slots, running, draining, cordoned, ...offersOf(worker) };
+}
+
+function offersOf({ traits, free = {} }: WorkerSeen): Pick<WorkerView, 'resources' | 'free' | 'labels'> {
+  return traits === undefined ? {} : { resources: traits.resources, labels: traits.labels, free };
 }

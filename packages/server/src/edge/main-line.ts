@@ -105,7 +105,10 @@ export class MainLine {
   }
 
   /** False when no server knows such a worker of the tenant. */
-  async drain(worker: { tenantId: TenantId; workerId: WorkerId }, deadlineMs: number): Promise<boolean> {
+  async drain(
+    worker: { tenantId: TenantId; workerId: WorkerId; evictMs?: number },
+    deadlineMs: number,
+  ): Promise<boolean> {
     const answer = await this.#ask({ kind: 'drain', ...worker }, deadlineMs);
     if (answer?.kind === 'drained') return answer.isKnown;
     throw new SignalboxError('UNKNOWN_OUTCOME', { retryAfterMs: 1_000 });

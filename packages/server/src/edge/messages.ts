@@ -46,7 +46,10 @@ export interface EdgePorts {
 }
 
 /** What a worker is to a queue. Says nothing of whose it is: a worker of the fleet serves tenants that may not see it. */
-export type ServingWorker = Pick<WorkerView, 'queues' | 'slots' | 'running' | 'draining' | 'cordoned'>;
+export type ServingWorker = Pick<
+  WorkerView,
+  'queues' | 'slots' | 'running' | 'draining' | 'cordoned' | 'resources' | 'free' | 'labels'
+>;
 
 export interface SeenWorkers {
   /** Those of the tenant. */
@@ -96,7 +99,13 @@ export type EdgeAsks =
   | { readonly kind: 'command'; readonly no: number; readonly command: Command; readonly deadlineMs: number }
   | { readonly kind: 'workers'; readonly no: number; readonly tenantId: TenantId }
   | { readonly kind: 'queues'; readonly no: number; readonly tenantId: TenantId }
-  | { readonly kind: 'drain'; readonly no: number; readonly tenantId: TenantId; readonly workerId: WorkerId }
+  | {
+      readonly kind: 'drain';
+      readonly no: number;
+      readonly tenantId: TenantId;
+      readonly workerId: WorkerId;
+      readonly evictMs?: number;
+    }
   | { readonly kind: 'progress'; readonly no: number; readonly runId: RunId }
   | { readonly kind: 'slots'; readonly no: number; readonly limit: LimitName }
   | { readonly kind: 'blockers'; readonly no: number; readonly tenantId: TenantId }

@@ -24,7 +24,7 @@ import type {
   WorkerReport,
   WorkerRequest,
 } from '@signalbox/host';
-import { MAX_SLOTS, MAX_UNANSWERED_REPORTS, readNewTasks, SignalboxError } from '@signalbox/protocol';
+import { bookingText, MAX_SLOTS, MAX_UNANSWERED_REPORTS, readNewTasks, SignalboxError } from '@signalbox/protocol';
 import {
   type AttemptRequestMessage,
   type Claim,
@@ -91,6 +91,7 @@ export function assignmentToWire(assignment: Assignment): WireAssignment {
     memoryBytes: assignment.memoryBytes,
     softTimeoutMs: assignment.softTimeoutMs,
     stuckMs: assignment.stuckMs,
+    booking: bookingText(assignment.booking),
     references: assignment.references,
   };
 }
@@ -122,6 +123,9 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
     refuse('holds', `has more items than its slots and ${MAX_UNANSWERED_REPORTS} reports that wait`);
   }
   if (hello.holdTokens.length !== hello.holds.length) refuse('holdTokens', 'must be as many as hello.holds');
+  const bookings = hello.holdBookings?.length ?? 0;
+  if (bookings > 0 && bookings !== hello.holds.length)
+    refuse('holdBookings', 'must be none, or as many as hello.holds');
   return {
     workerId: workerIdOf(caller, hello.workerId),
     tenantId: caller.tenantId,
@@ -129,7 +133,12 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
     name: hello.name,
     queues: [...new Set(hello.queues)] as QueueName[],
     slots: hello.slots,
-    holds: hello.holds.map((claim, i) => ({ claim: claimFromWire(claim), token: hello.holdTokens[i]! })),
+    ...(hello.offers === undefined ? {} : { traits: { slots: hello.slots, ...hello.offers } }),
+    holds: hello.holds.map((claim, i) => {
+      const booking = hello.holdBookings?.[i];
+      const held = { claim: claimFromWire(claim), token: hello.holdTokens[i]! };
+      return booking === undefined ? held : { ...held, booking: { ...booking, slots: 1 } };
+    }),
     draining: hello.draining,
     ...(hello.version === undefined ? {} : { version: hello.version }),
   };

@@ -29,6 +29,7 @@ export class WorkerOutbox implements WorkerDoor {
   #heartbeat = 0;
   #ping = 0;
   #drain = false;
+  #evictMs = 0;
   #isScheduled = false;
   #inFlight = 0;
   #isClosed = false;
@@ -81,8 +82,9 @@ export class WorkerOutbox implements WorkerDoor {
     this.#schedule();
   }
 
-  drain(): void {
+  drain(evictMs = 0): void {
     this.#drain = true;
+    this.#evictMs = evictMs;
     this.#schedule();
   }
 
@@ -133,6 +135,7 @@ export class WorkerOutbox implements WorkerDoor {
     if (this.#heartbeat > 0) parts.heartbeatAnswered = this.#heartbeat;
     if (this.#ping > 0) parts.pingAnswered = this.#ping;
     if (this.#drain) parts.drain = true;
+    if (this.#evictMs > 0) parts.evictMs = this.#evictMs;
     if (this.#answers.length > 0) parts.answers = this.#answers.splice(0, MAX_BATCH_ITEMS).map(answerToWire);
     if (this.#requestAnswers.length > 0) parts.requestAnswers = this.#requestAnswers.splice(0, MAX_BATCH_ITEMS);
     if (this.#kills.length > 0) parts.kills = this.#kills.splice(0, MAX_BATCH_ITEMS).map(killToWire);
@@ -142,6 +145,7 @@ export class WorkerOutbox implements WorkerDoor {
     this.#ping = 0;
     this.#epochs = new Map();
     this.#drain = false;
+    this.#evictMs = 0;
     return parts;
   }
 

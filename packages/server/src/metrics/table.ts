@@ -184,6 +184,12 @@ export const METRICS: readonly Metric[] = [
     ['outcome'],
   ),
   counter(
+    'attempts_displaced',
+    'Attempts that were told to stop and run again: for a critical task (preempted), or because their worker was taken away (evicted).',
+    byWord('cause', (host) => host.attemptsDisplaced),
+    ['cause'],
+  ),
+  counter(
     'second_attempts',
     'Speculative attempts that started, and those that were the first to succeed.',
     byWord('what', (host) => host.speculativeAttempts),

@@ -16,6 +16,9 @@ import type { RestParts } from './rest-parts.ts';
 
 const WORKER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** To save a checkpoint; clouds take a machine away 30 s after their notice at the earliest. */
+const EVICT_GRACE_MS = 20_000;
+
 export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, leftMs } = parts;
 
@@ -34,19 +37,24 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
     return { items, cursor: null, more: Math.max(0, worker.running - items.length) } satisfies HeldAttemptPage;
   });
 
-  app.post('/v1/workers/:id/drain', async (request: FastifyRequest<{ Params: { id: string } }>) => {
+  /** With a time: what it runs is to stop within it. */
+  const drain = (request: FastifyRequest<{ Params: { id: string } }>, evictMs: number) => {
     const { id } = request.params;
     return once<WorkerDrained>(request, parts, {
       target: id,
       make: async (_key, again) => {
-        const worker = { tenantId: callerOf(request).tenantId, workerId: id as WorkerId };
+        const worker = { tenantId: callerOf(request).tenantId, workerId: id as WorkerId, evictMs };
         const isKnown = WORKER_ID.test(id) && (await main.drain(worker, leftMs(request)));
         // One that was told before may be gone by now.
         if (!isKnown && !again) throw new SignalboxError('WORKER_NOT_FOUND', { worker: id });
         return { id, draining: true };
       },
     });
-  });
+  };
+  app.post('/v1/workers/:id/drain', (request: FastifyRequest<{ Params: { id: string } }>) => drain(request, 0));
+  app.post('/v1/workers/:id/evict', (request: FastifyRequest<{ Params: { id: string } }>) =>
+    drain(request, EVICT_GRACE_MS),
+  );
 
   app.get('/v1/nodes', async (request) => {
     const { nodes, unowned } = await fromDatabase(() => queries.listNodes(), request.log);

@@ -29,7 +29,7 @@ const WORK_FIELDS = ['run', 'shell', 'env', 'cwd', 'secrets', 'http', 'queue', '
 const LIMIT_FIELDS = ['queue', 'retries', 'timeout'] as const;
 /** What a deployed task says about each of its attempts. */
 const ATTEMPT_FIELDS = [
-  ...['runInfo', 'poison', 'memoryBytes', 'onResource', 'pool'],
+  ...['runInfo', 'poison', 'memoryBytes', 'onResource', 'pool', 'placement', 'preemptible'],
   ...['queueTimeoutMs', 'stuckMs', 'totalTimeoutMs', 'softTimeoutMs'],
 ] as const satisfies readonly (keyof Task)[];
 const TASK = 'job';

@@ -125,6 +125,11 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     const { items } = await client().listWorkers();
     return { path: `/v1/workers/${items.find((worker) => worker.name === name)?.id}/drain` };
   },
+  evictWorker: async (name) => {
+    await rig.addWorker({ echo: () => null }, { name, queues: ['apart'] });
+    const { items } = await client().listWorkers();
+    return { path: `/v1/workers/${items.find((worker) => worker.name === name)?.id}/evict` };
+  },
   scaleIn: async (name) => {
     await rig.addWorker({ echo: () => null }, { name, queues: [name] });
     return { path: `/v1/queues/${name}/scale-in`, body: { to: 0 }, other: { to: 1 } };
@@ -298,7 +303,7 @@ test.each(changes)(
     }
     // The change was made, and the server ended before it could say so.
     await rig.sql(`update request_key set status = null, answer = null, at = '-infinity' where operation = '${id}'`);
-    if (id === 'drainWorker') {
+    if (id === 'drainWorker' || id === 'evictWorker') {
       await eventually(async () => (await client().listWorkers()).items.every((worker) => worker.name !== name));
     }
     const redone = await send();

@@ -1,8 +1,8 @@
 /** Which workers serve which queue. The servers are asked when a view contains tasks that wait for a worker. */
-import type { TenantId } from '@signalbox/engine';
+import { hasAmounts, type Misfit, misfitOf, type Request, type TenantId, type WorkerTraits } from '@signalbox/engine';
 import type { ServingWorker } from '../edge/messages.ts';
 import type { RestParts } from './rest-parts.ts';
-import type { QueueFacts } from './why.ts';
+import type { FitFact, QueueFacts } from './why.ts';
 
 /** A view is shown without it rather than late. */
 const PATIENCE_MS = 1_000;
@@ -17,14 +17,60 @@ export async function readQueueFacts({ main }: RestParts, tenantId: TenantId): P
   }
 }
 
+/** What it is and has, where it is not too old to tell. */
+function traitsOf({ slots, resources = {}, labels = {} }: ServingWorker): WorkerTraits {
+  return { slots, resources, labels };
+}
+
+function fitOf(workers: readonly ServingWorker[], request: Request): FitFact {
+  const fitting = workers.filter((worker) => misfitOf(request, traitsOf(worker)) === null);
+  if (fitting.length === 0) return { kind: 'never', lacks: lacksOf(workers, request) };
+  if (request.exclusive) {
+    const isIdle = fitting.some(({ running }) => running === 0);
+    return isIdle ? { kind: 'fits' } : { kind: 'busy', workers: fitting.length, short: null };
+  }
+  if (fitting.some(({ free = {} }) => hasAmounts(free, request.resources))) return { kind: 'fits' };
+  const short = Object.entries(request.resources)
+    .map(([name, amount]) => ({ name, amount, most: Math.max(0, ...fitting.map(({ free }) => free?.[name] ?? 0)) }))
+    .find(({ amount, most }) => most < amount);
+  return { kind: 'busy', workers: fitting.length, short: short ?? null };
+}
+
+/** What no worker has; empty when each part is there, and nowhere all of them. */
+function lacksOf(workers: readonly ServingWorker[], request: Request): Misfit[] {
+  const found: Misfit[] = [];
+  const alone: Request[] = [
+    ...Object.entries(request.labels).map(([name, value]) => ({ ...EMPTY, labels: { [name]: value } })),
+    ...Object.entries(request.resources).map(([name, amount]) => ({ ...EMPTY, resources: { [name]: amount } })),
+    ...(request.noSpot ? [{ ...EMPTY, noSpot: true }] : []),
+  ];
+  for (const one of alone) {
+    const misfits = workers.map((worker) => misfitOf(one, traitsOf(worker)));
+    const [first] = misfits;
+    if (first === undefined || first === null || misfits.some((misfit) => misfit === null)) continue;
+    const most = Math.max(...misfits.map((misfit) => (misfit?.kind === 'resource' ? misfit.most : 0)));
+    found.push(first.kind === 'resource' ? { ...first, most } : first);
+  }
+  return found;
+}
+
+const EMPTY: Request = { resources: {}, labels: {}, exclusive: false, noSpot: false };
+
 export function queueFacts(workers: readonly ServingWorker[]): QueueFacts {
+  const taking = workers.filter(({ draining, cordoned = false }) => !draining && !cordoned);
   const byQueue = new Map<string, { slots: number; running: number }>();
-  for (const { queues, slots, running, draining, cordoned = false } of workers) {
-    if (draining || cordoned) continue; // takes nothing new
+  for (const { queues, slots, running } of taking) {
     for (const queue of queues) {
       const known = byQueue.get(queue) ?? { slots: 0, running: 0 };
       byQueue.set(queue, { slots: known.slots + slots, running: known.running + running });
     }
   }
-  return { slotsOf: (queue) => byQueue.get(queue) ?? null };
+  return {
+    slotsOf: (queue) => byQueue.get(queue) ?? null,
+    fitOf: (queue, request) =>
+      fitOf(
+        taking.filter(({ queues }) => queues.includes(queue)),
+        request,
+      ),
+  };
 }

@@ -124,6 +124,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /schemas/dag.json': 'readers',
   'GET /metrics': 'all',
   'POST /v1/workers/:id/drain': 'operators',
+  'POST /v1/workers/:id/evict': 'operators',
   'POST /v1/queues/:name/scale-in': 'operators',
   'GET /v1/workers': 'readers',
   'GET /v1/nodes': 'readers',

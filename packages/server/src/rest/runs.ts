@@ -1,5 +1,5 @@
 /** Runs: one, many, and cancelling one. */
-import { isTerminal, type RunId, type TaskNo, type TasksRead, type TenantId } from '@signalbox/engine';
+import { isTerminal, type RunId, requestOf, type TaskNo, type TasksRead, type TenantId } from '@signalbox/engine';
 import {
   listRunsSchema,
   parseOr,
@@ -144,7 +144,8 @@ export async function withWhy(
     const unmet = task.state === 'blocked' ? unmetOf(spec.needs, run, read) : [];
     const past = spec.past === undefined ? {} : pastOf(run, spec);
     const limits = isWaiting(task) ? (limitsOf?.(spec) ?? []) : [];
-    return { queue: spec.queue, limits, unmet, ...past };
+    const request = requestOf(spec.placement);
+    return { queue: spec.queue, limits, unmet, ...past, ...(request === null ? {} : { request }) };
   });
   // Only the matcher knows what has started per time.
   const rated = tasks.flatMap((task, i) => (isRated(run.spec, specOf(i)) && task.state === 'ready' ? [i] : []));

@@ -1,4 +1,5 @@
 /** Why a task or a run is not running: one sentence, and a code for programs (I75). */
+import type { Request } from '@signalbox/engine';
 import type { TaskView } from '@signalbox/protocol';
 import { expect, test } from 'vitest';
 import { queueFacts } from './queue-facts.ts';
@@ -237,4 +238,47 @@ test('a run says what holds it while nothing of it runs, the most telling first'
   expect(whyRunWaits([...waiting, task('running')], run())).toBeNull();
   expect(whyRunWaits(waiting, run({ state: 'ended' }))).toBeNull();
   expect(whyRunWaits(waiting, run({ paused: PAUSE }))).toMatchObject({ code: 'run_paused' });
+});
+
+const request = (more: Partial<Request>): Request => ({
+  resources: {},
+  labels: {},
+  exclusive: false,
+  noSpot: false,
+  ...more,
+});
+const GIB = 2 ** 30;
+const fleet = queueFacts([
+  { ...worker(['default'], 4, 1), resources: { memory: 32 * GIB }, free: { memory: GIB }, labels: { disk: 'ssd' } },
+  { ...worker(['default'], 4, 1), resources: { gpu: 1 }, free: { gpu: 1 }, labels: { zone: 'b', spot: 'true' } },
+  { ...worker(['default'], 4, 0, true), resources: { memory: 64 * GIB }, free: {}, labels: {} },
+]);
+
+test.each<[string, Partial<Request>, string | null, string]>([
+  ['fits', { labels: { disk: 'ssd' } }, null, ''],
+  ['a label', { labels: { disk: 'tape' } }, 'no_worker_fits', 'No worker of queue "default" offers label disk=tape.'],
+  [
+    'too much',
+    { resources: { memory: 64 * GIB } },
+    'no_worker_fits',
+    'No worker of queue "default" has 64 GiB of memory; the largest has 32 GiB of memory.',
+  ],
+  [
+    'never all',
+    { labels: { disk: 'ssd' }, resources: { gpu: 1 } },
+    'no_worker_fits',
+    'offers all that the task asks for',
+  ],
+  ['no spot', { noSpot: true, resources: { gpu: 1 } }, 'no_worker_fits', 'offers all that the task asks for'],
+  [
+    'room',
+    { resources: { memory: 4 * GIB } },
+    'no_room',
+    'The task waits for 4 GiB of memory: 1 worker fits, with at most 1 GiB of memory free.',
+  ],
+  ['idle', { exclusive: true }, 'no_room', 'The task wants a worker for itself: 2 workers fit, and none is idle.'],
+])('a task that asks for what is not there says so: %s', (_, asked, code, message) => {
+  const why = whyOf(task('ready'), of({ request: request(asked) }), run({ queues: fleet }));
+  expect(why?.code ?? null).toBe(code);
+  if (code !== null) expect(why?.message).toContain(message);
 });

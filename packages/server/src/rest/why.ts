@@ -2,16 +2,27 @@
  * Why a task does not run, for people and programs. It uses only what a reader has at hand: the view of the run and the
  * connected workers. The checks have the order in which a task would be held: first the run, then the task, then its queue.
  */
-
-import { span } from '@signalbox/engine';
-import type { RunSummary, TaskView, Why, WhyCode } from '@signalbox/protocol';
-import { counted } from '@signalbox/protocol';
+import { type Misfit, type Request, span } from '@signalbox/engine';
+import { counted, type RunSummary, shownAmount, type TaskView, type Why, type WhyCode } from '@signalbox/protocol';
 import { fromIso, toIso } from '../iso-instants.ts';
 
 /** What workers there are for each queue; null when nobody could be asked, so that nothing is claimed about them. */
 export interface QueueFacts {
   slotsOf(queue: string): { readonly slots: number; readonly running: number } | null;
+  /** Whether a worker of the queue could run a task with this request, now or ever. */
+  fitOf(queue: string, request: Request): FitFact;
 }
+
+export type FitFact =
+  | { readonly kind: 'fits' }
+  /** What no worker has; empty when each part is there, and nowhere all of them. */
+  | { readonly kind: 'never'; readonly lacks: readonly Misfit[] }
+  /** So many workers fit, and none has room; null: it wants one for itself, or several things are short. */
+  | {
+      readonly kind: 'busy';
+      readonly workers: number;
+      readonly short: { readonly name: string; readonly amount: number; readonly most: number } | null;
+    };
 
 export interface FreezeFact {
   readonly kind: 'cluster' | 'tenant' | 'queue' | 'dag' | 'worker';
@@ -65,6 +76,8 @@ export interface WaitFact {
 
 export interface TaskFacts {
   readonly queue: string;
+  /** What it asks of its worker beside a slot. */
+  readonly request?: Request;
   /** Where the matcher was asked. */
   readonly wait?: WaitFact;
   /** Limits over several dags. */
@@ -265,7 +278,35 @@ function whyNotClaimed(task: TaskView, of: TaskFacts, run: RunFacts): readonly W
   found.push(...whyLimited(limits, wait));
   if (found.length === 0) return whyNoWorker(of, run);
   // Whatever else holds it: without a worker it would not start either.
-  return run.queues?.slotsOf(queue) === null ? [...found, whyUnserved(queue)] : found;
+  if (run.queues?.slotsOf(queue) === null) return [...found, whyUnserved(queue)];
+  const unfit = whyUnfit(of, run);
+  return unfit?.code === 'no_worker_fits' ? [...found, unfit] : found;
+}
+
+/** No worker of its queue has what it asks for, or none has room for it at the moment. */
+function whyUnfit({ queue, request }: TaskFacts, { queues }: RunFacts): Why | null {
+  if (request === undefined || queues === null || queues.slotsOf(queue) === null) return null;
+  const fit = queues.fitOf(queue, request);
+  if (fit.kind === 'fits') return null;
+  if (fit.kind === 'never') {
+    const lacks = fit.lacks.map(lackText);
+    const what = lacks.length === 0 ? 'offers all that the task asks for at once' : lacks.join(', and none ');
+    return because('no_worker_fits', `No worker of queue "${queue}" ${what}.`);
+  }
+  const workers = fit.workers === 1 ? '1 worker fits' : `${fit.workers} workers fit`;
+  if (request.exclusive) return because('no_room', `The task wants a worker for itself: ${workers}, and none is idle.`);
+  if (fit.short === null) return because('no_room', `${workers}, and none has room for all that the task asks for.`);
+  const { name, amount, most } = fit.short;
+  const wanted = shownAmount(name, amount);
+  return because('no_room', `The task waits for ${wanted}: ${workers}, with at most ${shownAmount(name, most)} free.`);
+}
+
+function lackText(misfit: Misfit): string {
+  if (misfit.kind === 'label') return `offers label ${misfit.name}=${misfit.value}`;
+  if (misfit.kind === 'spot') return 'is not a spot worker';
+  const { name, amount, most } = misfit;
+  const largest = most === 0 ? '' : `; the largest has ${shownAmount(name, most)}`;
+  return `has ${shownAmount(name, amount)}${largest}`;
 }
 
 /** `dag:etl`, or `dag:etl task:load`. */
@@ -289,7 +330,8 @@ const whyBusy = (queue: string, slots: number): Why => {
 };
 
 /** Nothing but workers is missing, or its turn has not come. */
-function whyNoWorker({ queue, wait }: TaskFacts, run: RunFacts): readonly Why[] {
+function whyNoWorker(of: TaskFacts, run: RunFacts): readonly Why[] {
+  const { queue, wait } = of;
   const found: Why[] = [];
   const ahead = wait?.ahead ?? 0;
   const isOne = ahead === 1;
@@ -298,6 +340,9 @@ function whyNoWorker({ queue, wait }: TaskFacts, run: RunFacts): readonly Why[] 
   if (run.queues === null) return found;
   const workers = run.queues.slotsOf(queue);
   if (workers === null) return [...found, whyUnserved(queue)];
+  const unfit = whyUnfit(of, run);
+  if (unfit?.code === 'no_worker_fits') return [unfit];
+  if (unfit !== null) return [...found, unfit];
   if (workers.running >= workers.slots) return [...found, whyBusy(queue, workers.slots)];
   if (wait === undefined && run.maxActiveTasks !== null) return [whyDagFull(run.maxActiveTasks)];
   return found;
@@ -311,12 +356,14 @@ const TELLING: readonly WhyCode[] = [
   'pool_missing',
   'pool_too_small',
   'no_worker',
+  'no_worker_fits',
   'breaker',
   'task_paused',
   'rate',
   'task_limit',
   'pool_full',
   'cap_full',
+  'no_room',
   'workers_busy',
   'limit',
   'retry',

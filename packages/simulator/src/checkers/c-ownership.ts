@@ -171,6 +171,10 @@ export function ownership(scene: Scene): Checker {
     const task = run?.tasks.get(claim.taskNo);
     const held = task?.speculative?.fence === claim.fence ? task.speculative : task;
     const isHeld = task?.state === 'running' && held?.fence === claim.fence && held.workerId === workerId;
+    if (reason === 'preempted') {
+      // It goes on holding its task until it has stopped. Which tasks may be stopped, and for whom: see `g-preemption.ts`.
+      return;
+    }
     if (isHeld && run !== undefined && mayRun(run, claim.taskNo) && !run.isSetAside) {
       scene.fail('I17', `${node} tells ${workerId} to stop ${name(claim)} (${reason}), which it holds`);
     }

@@ -1,5 +1,13 @@
 /** What is known of each claim at its worker, for the checkers of dispatch. */
-import type { ClaimRef, NodeId, ReportedOutcome, TenantId, WorkerId } from '@signalbox/engine';
+import {
+  type ClaimRef,
+  NO_TRAITS,
+  type NodeId,
+  type ReportedOutcome,
+  type TenantId,
+  type WorkerId,
+  type WorkerTraits,
+} from '@signalbox/engine';
 import type { Happening } from '../world/happening.ts';
 
 const HEARD_KEPT = 20;
@@ -19,6 +27,7 @@ export interface WorkerSeen {
   readonly slots: number;
   readonly queues: readonly string[];
   readonly tenants: readonly TenantId[] | null;
+  readonly traits: WorkerTraits;
   end: { readonly what: 'died' | 'left'; readonly at: number } | null;
   drainsSince: number | null;
   /** When nodes heard of it, the last few times each. */
@@ -58,8 +67,8 @@ export class Claims {
     if (happening.kind !== 'worker') return;
     const { workerId, claim } = happening;
     if (happening.what === 'began') {
-      const { slots, queues, tenants } = happening;
-      const worker = { workerId, slots, queues, tenants, end: null, drainsSince: null, heardBy: new Map() };
+      const { slots, queues, tenants, traits = NO_TRAITS } = happening;
+      const worker = { workerId, slots, queues, tenants, traits, end: null, drainsSince: null, heardBy: new Map() };
       this.workers.set(workerId, worker);
     }
     const worker = this.workers.get(workerId);

@@ -10,14 +10,17 @@ import type {
   SpeculativeTookOver,
   WorkerId,
 } from '@signalbox/engine';
-import { NOBODY } from '@signalbox/engine';
+import { misfitOf, NOBODY, requestOf } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { type Happening, name } from '../world/happening.ts';
+import { NO_ROOM } from '../world/worker-life.ts';
 import { isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Claims, type WorkerSeen } from './d-claims.ts';
 import { pathOf, taskSpecOf } from './map-book.ts';
 
+/** Loans and assignments of a time before have arrived, or are void. */
+const WELL_MS = 3_000;
 /** Clocks run at slightly different paces. */
 const PACE = 0.998;
 /** Share of the lease after which a worker that was not heard may be gone. */
@@ -49,6 +52,21 @@ export function dispatch(scene: Scene): Checker {
     if (child !== undefined) return;
     checkTenant(run, worker, what);
     if (!worker?.queues.includes(queue)) scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
+    checkFit(run, change, worker);
+  }
+
+  /** Labels and resources that the worker never had (I24). */
+  function checkFit(run: RunBook, change: AttemptClaimed | SpeculativeClaimed, worker: WorkerSeen | undefined): void {
+    const request = requestOf(taskSpecOf(run, change.taskNo).placement);
+    const misfit = request === null || worker === undefined ? null : misfitOf(request, worker.traits);
+    if (misfit !== null)
+      scene.fail('I24', `${name(change)} was given to ${change.workerId}: ${JSON.stringify(misfit)}`);
+  }
+
+  /** While all is well, nothing is sent to a worker that has no room for it: its resources are lent once (I24). */
+  function checkRefused(workerId: WorkerId, claim: ClaimRef | null, reason: string): void {
+    if (claim === null || reason !== NO_ROOM || scene.health.wellForMs() < WELL_MS) return;
+    scene.fail('I24', `${workerId} has no room for ${name(claim)}`);
   }
 
   /** A worker gets no task of a tenant that it does not serve (I65). */
@@ -75,6 +93,7 @@ export function dispatch(scene: Scene): Checker {
     checkTenant(run, claims.workers.get(change.workerId), what);
     if (!claims.workers.get(change.workerId)?.queues.includes(queue))
       scene.fail('I24', `${what} of queue ${queue} was given to ${change.workerId}`);
+    checkFit(run, change, claims.workers.get(change.workerId));
   }
 
   /** One of two has ended: it was held, and one that was superseded was so by a success in the same commit. */
@@ -135,7 +154,7 @@ export function dispatch(scene: Scene): Checker {
   ): void {
     const worker = claims.workers.get(change.workerId);
     const seen = claims.of(change.workerId, change);
-    if (change.code === 'lost:stopped') {
+    if (['lost:stopped', 'preempted', 'evicted'].includes(change.code ?? '')) {
       if (seen.finished?.outcome !== 'lost') scene.fail('I21', `${what} ended as lost, its worker never said so`);
       return;
     }
@@ -235,6 +254,8 @@ export function dispatch(scene: Scene): Checker {
   }
 
   function see(happening: Happening): void {
+    if (happening.kind === 'worker' && happening.what === 'refused')
+      checkRefused(happening.workerId, happening.claim, happening.reason);
     claims.see(happening);
     if (happening.kind === 'verdict') checkVerdict(happening.answer, happening.workerId);
     if (happening.kind !== 'worker' || happening.claim === null) return;

@@ -1,6 +1,14 @@
 /** G. Limits and priorities. */
-import type { AttemptClaimed, DagId, NodeId, ShardNo, SpeculativeClaimed, TaskNo } from '@signalbox/engine';
-import { isPool, NOBODY, PRIORITIES } from '@signalbox/engine';
+import type {
+  AttemptClaimed,
+  DagId,
+  NodeId,
+  PlacementSpec,
+  ShardNo,
+  SpeculativeClaimed,
+  TaskNo,
+} from '@signalbox/engine';
+import { isPool, NOBODY, PRIORITIES, requestKey, requestOf } from '@signalbox/engine';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
@@ -12,6 +20,12 @@ const FROZEN_MS = 20_000;
 
 /** So long most shards take to load. */
 const LOADED_MS = 1_000;
+
+/** Empty for one that asks for nothing but a slot. */
+function keyOf(placement: PlacementSpec | undefined): string {
+  const request = requestOf(placement);
+  return request === null ? '' : requestKey(request);
+}
 
 export function limits(scene: Scene): Checker {
   const { ledger, world } = scene;
@@ -55,13 +69,14 @@ export function limits(scene: Scene): Checker {
       const run = ledger.run(change.runId);
       // A backfill has a share whatever waits, and whatever waits goes before the rest of it.
       if (run.created.backfill !== undefined) continue;
-      const { queue } = taskSpecOf(run, change.taskNo);
+      const { queue, placement } = taskSpecOf(run, change.taskNo);
+      const asked = keyOf(placement);
       const rank = PRIORITIES.indexOf(run.priority);
       for (const other of ledger.live) {
         // A slot may be lent for one tenant alone.
         if (other.created.backfill !== undefined || other.created.tenantId !== run.created.tenantId) continue;
         if (!known.has(other.shard) || PRIORITIES.indexOf(other.priority) >= rank) continue;
-        const left = waitingTask(other, queue);
+        const left = waitingTask(other, queue, asked);
         if (left !== null && isLoaded(nodeId, other)) {
           scene.fail(
             'I49',
@@ -80,8 +95,8 @@ export function limits(scene: Scene): Checker {
     return state !== null && state.runs.find(created.runId) >= 0;
   }
 
-  /** A task of the run that is ready, by the books alone, and that no limit holds back. */
-  function waitingTask(run: RunBook, queue: string): number | null {
+  /** A task of the run that is ready, by the books alone, that no limit holds back, and that fits where one with this request does. */
+  function waitingTask(run: RunBook, queue: string, asked: string): number | null {
     if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside) return null;
     const limit = ledger.dags.get(run.created.dagId)?.spec.maxActiveTasks ?? null;
     if (limit !== null && running(run.created.dagId) >= limit) return null;
@@ -96,6 +111,7 @@ export function limits(scene: Scene): Checker {
       (task, i) =>
         task.queue === queue &&
         task.child === undefined &&
+        ['', asked].includes(keyOf(task.placement)) &&
         stateOf(run, i) === 'ready' &&
         !isHeld(i as TaskNo) &&
         !mayBeLimited(run, i) &&

@@ -28,6 +28,7 @@ import { budgets } from './g-budgets.ts';
 import { freezes } from './g-freezes.ts';
 import { runKeys } from './g-keys.ts';
 import { limits } from './g-limits.ts';
+import { preemption } from './g-preemption.ts';
 import { quotas } from './g-quotas.ts';
 import { rates } from './g-rates.ts';
 import { slots } from './g-slots.ts';
@@ -62,6 +63,7 @@ const ALL: readonly CheckerMaker[] = [
   times,
   deadLetters,
   limits,
+  preemption,
   runKeys,
   slots,
   quotas,

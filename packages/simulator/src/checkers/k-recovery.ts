@@ -1,6 +1,16 @@
 /** K. Recovery: once faults have healed everything goes on by itself, and nothing is left behind. */
-import { type State, scheduleIdOf, type TaskNo } from '@signalbox/engine';
+import {
+  hasAmounts,
+  misfitOf,
+  NO_TRAITS,
+  type PlacementSpec,
+  requestOf,
+  type State,
+  scheduleIdOf,
+  type TaskNo,
+} from '@signalbox/engine';
 import { LARGEST } from '../world/limits.ts';
+import type { WorkerLife } from '../world/worker-life.ts';
 import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
 import { taskSpecOf } from './map-book.ts';
@@ -22,9 +32,9 @@ export function recovery(scene: Scene): Checker {
   /** When the last fault began or ended. After all was healed, that is other zone data or jitter: each node loads anew. */
   let disturbedAt = 0;
 
-  /** By tenant and queue. */
-  function freeQueues(): Set<string> {
-    const free = new Set<string>();
+  /** By tenant and queue: the workers that can take something. */
+  function freeQueues(): Map<string, WorkerLife[]> {
+    const free = new Map<string, WorkerLife[]>();
     for (const { life, process } of world.workers) {
       if (life === null || process.isPaused || !life.isConnected || life.phase !== 'working') continue;
       if (life.heldCount >= life.shape.slots) continue;
@@ -32,7 +42,10 @@ export function recovery(scene: Scene): Checker {
       for (const tenantId of life.shape.tenants ?? world.tenants.ids) {
         if (world.tenants.isSuspended(tenantId)) continue;
         for (const queue of life.shape.queues)
-          if (!world.tenants.isQueueFrozen(tenantId, queue)) free.add(`${tenantId}/${queue}`);
+          if (!world.tenants.isQueueFrozen(tenantId, queue)) {
+            const key = `${tenantId}/${queue}`;
+            free.set(key, [...(free.get(key) ?? []), life]);
+          }
       }
     }
     return free;
@@ -50,9 +63,10 @@ export function recovery(scene: Scene): Checker {
         continue;
       }
       if (!hasRoomForTask(run) || isDagFrozen(run)) continue;
-      run.spec.tasks.forEach(({ queue }, no) => {
+      run.spec.tasks.forEach(({ queue, placement }, no) => {
+        const workers = free.get(`${run.created.tenantId}/${queue}`) ?? [];
         if (
-          free.has(`${run.created.tenantId}/${queue}`) &&
+          workers.some((life) => fits(life, placement)) &&
           isReady(run, no) &&
           !isHeldBack(run, no) &&
           ledger.slots.hasRoom(run, no, LARGEST) &&
@@ -69,6 +83,16 @@ export function recovery(scene: Scene): Checker {
       waitingSince.set(key, since);
       if (world.now - since > CLAIM_MS) scene.fail('I29', `${key} waits since ${since}, with room for it`);
     }
+  }
+
+  /** The worker has room for what the task asks. */
+  function fits(life: WorkerLife, placement: PlacementSpec | undefined): boolean {
+    // Nothing runs beside one that has the worker for itself.
+    if (life.active.some(({ assignment }) => assignment.booking?.exclusive === true)) return false;
+    const request = requestOf(placement);
+    if (request === null) return true;
+    if (misfitOf(request, life.shape.traits ?? NO_TRAITS) !== null) return false;
+    return (!request.exclusive || life.heldCount === 0) && hasAmounts(life.roomLeft(), request.resources);
   }
 
   /** A task whose backoff is over is ready too (I53). */

@@ -38,6 +38,8 @@ export class Attempt {
   #deadlineAt = Number.POSITIVE_INFINITY;
   #isGone = false;
   #stopping: ReportedOutcome | null = null;
+  /** Why it is to make room. */
+  #displaced: 'preempted' | 'evicted' | null = null;
 
   constructor(life: AttemptOwner, assignment: Assignment) {
     this.#life = life;
@@ -97,6 +99,14 @@ export class Attempt {
     this.#life.process.after(Math.min(stopsInMs ?? graceMs, graceMs), () => this.#finish(this.#stopping ?? outcome));
   }
 
+  /** It makes room, and its task runs again. */
+  displace(cause: 'preempted' | 'evicted', graceMs: number): void {
+    if (!this.isActive || this.#stopping !== null) return;
+    this.#displaced = cause;
+    this.#life.tell({ what: 'displaced', claim: this.claim, cause });
+    this.stop('lost', graceMs);
+  }
+
   /** The lease may be over: the function is told, and may end for it. */
   abort(): void {
     if (!this.isActive || this.#stopping !== null || this.#behaviour.stopsInMs === null) return;
@@ -127,7 +137,7 @@ export class Attempt {
       startedAt: this.#startedAt,
       ...(outcome === 'transient' && failureOf(claim)),
       used: usedOf(claim),
-      ...(outcome === 'lost' && { code: 'lost:stopped' }),
+      ...(outcome === 'lost' && { code: this.#displaced ?? 'lost:stopped' }),
     };
     this.#life.finished(this);
   }

@@ -1,5 +1,14 @@
 /** What can be seen from outside: all that checkers look at, and all that a printed history tells. */
-import type { ClaimRef, Command, Frozen, NodeId, ReportedOutcome, TenantId, WorkerId } from '@signalbox/engine';
+import type {
+  ClaimRef,
+  Command,
+  Frozen,
+  NodeId,
+  ReportedOutcome,
+  TenantId,
+  WorkerId,
+  WorkerTraits,
+} from '@signalbox/engine';
 import type { Assignment, Kill, ReportAnswer, Routed, WorkerRequest } from '@signalbox/host';
 import type { JournalEntry } from '../fake-store/index.ts';
 
@@ -62,9 +71,11 @@ type WorkerHappening = {
       readonly slots: number;
       readonly queues: readonly string[];
       readonly tenants: readonly TenantId[] | null;
+      readonly traits?: WorkerTraits;
     }
   | { readonly what: 'got' | 'started'; readonly assignment: Assignment }
   | { readonly what: 'refused'; readonly reason: string }
+  | { readonly what: 'displaced'; readonly cause: 'preempted' | 'evicted' }
   | { readonly what: 'finished'; readonly outcome: ReportedOutcome; readonly output: string | null }
   | { readonly what: 'verdict'; readonly verdict: ReportAnswer['verdict'] }
   | { readonly what: 'asks'; readonly no: number; readonly request: WorkerRequest['request'] }

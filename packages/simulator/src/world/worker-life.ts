@@ -1,5 +1,5 @@
 /** One worker process, from its start to its end. */
-import type { ClaimRef, WorkerId } from '@signalbox/engine';
+import { type Booking, type ClaimRef, hasAmounts, type Room, subtractAmounts, type WorkerId } from '@signalbox/engine';
 import type {
   Assignment,
   AttemptRequestAnswer,
@@ -20,6 +20,8 @@ import { type AskSender, WorkerAsks } from './worker-requests.ts';
 import type { WorkerShape } from './worker-shape.ts';
 
 const RESEND_MS = 5_000;
+/** Its resources are taken, or it is somebody's alone. */
+export const NO_ROOM = 'no room';
 const EARLY_HEARTBEAT_MS = 500;
 
 /** The machine that the process runs on. */
@@ -88,9 +90,20 @@ export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
   }
 
   /** The same, all of them, with what proves them. */
-  proofs(): { readonly claim: ClaimRef; readonly token: Uint8Array }[] {
+  proofs(): { readonly claim: ClaimRef; readonly token: Uint8Array; readonly booking?: Booking }[] {
     this.holds();
-    return Array.from(this.#holds.values(), ({ claim, assignment }) => ({ claim, token: bytesOf(assignment.token) }));
+    return Array.from(this.#holds.values(), ({ claim, assignment: { token, booking }, isActive }) => ({
+      claim,
+      token: bytesOf(token),
+      ...(booking !== undefined && isActive && { booking }),
+    }));
+  }
+
+  /** What its attempts have left of its resources. */
+  roomLeft(): Room {
+    const room: Room = { ...this.shape.traits?.resources };
+    for (const { assignment } of this.active) subtractAmounts(room, assignment.booking?.resources ?? {});
+    return room;
   }
 
   get active(): Attempt[] {
@@ -124,7 +137,9 @@ export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
 
   kill(kills: readonly Kill[]): void {
     for (const { claim, reason, graceMs } of kills) {
-      this.#holds.get(keyOf(claim))?.stop(reason === 'timeout' || reason === 'stuck' ? reason : 'cancelled', graceMs);
+      const attempt = this.#holds.get(keyOf(claim));
+      if (reason === 'preempted') attempt?.displace('preempted', graceMs);
+      else attempt?.stop(reason === 'timeout' || reason === 'stuck' ? reason : 'cancelled', graceMs);
     }
   }
 
@@ -171,6 +186,12 @@ export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
     this.tell({ what: 'drains', claim: null });
     this.#line.sayDraining();
     this.leaveIfDone();
+  }
+
+  /** It is about to be taken away. */
+  evict(): void {
+    this.drain();
+    for (const attempt of this.active) attempt.displace('evicted', 2_000);
   }
 
   leaveIfDone(): void {
@@ -226,10 +247,14 @@ export class WorkerLife implements AttemptOwner, AskSender, LineOwner {
     });
   }
 
-  #reasonToRefuse({ shard, epoch }: Assignment): string | null {
+  #reasonToRefuse({ shard, epoch, booking }: Assignment): string | null {
     if (this.phase !== 'working') return 'stopping';
     if (epoch < (this.#epochs.get(shard) ?? 0)) return 'a higher epoch is known';
-    return this.active.length >= this.shape.slots ? 'no slot is free' : null;
+    if (this.active.length >= this.shape.slots) return 'no slot is free';
+    if (this.active.some(({ assignment }) => assignment.booking?.exclusive === true)) return NO_ROOM;
+    if (booking === undefined) return null;
+    if (booking.exclusive && this.active.length > 0) return NO_ROOM;
+    return hasAmounts(this.roomLeft(), booking.resources) ? null : NO_ROOM;
   }
 
   #report(attempt: Attempt): void {

@@ -1,5 +1,5 @@
 /** A worker's stream to its gateway, made again whenever it is lost; heartbeats and what their answers prove. */
-import type { ClaimRef, TenantId, WorkerId } from '@signalbox/engine';
+import type { Booking, ClaimRef, TenantId, WorkerId } from '@signalbox/engine';
 import type { Assignment, AttemptRequestAnswer, ClaimProgress, Kill, ReportAnswer, ShardEpoch } from '@signalbox/host';
 import type { Chance } from './chance.ts';
 import type { Environment } from './environment.ts';
@@ -30,7 +30,7 @@ export interface LineOwner {
   /** The claims that it holds. */
   holds(): ClaimRef[];
   /** The same with what proves them. */
-  proofs(): { readonly claim: ClaimRef; readonly token: Uint8Array }[];
+  proofs(): { readonly claim: ClaimRef; readonly token: Uint8Array; readonly booking?: Booking }[];
   progress(): ClaimProgress[];
   cameUp(): void;
   wentDown(): void;
@@ -85,6 +85,7 @@ export class WorkerLine {
       name: this.#machine,
       queues: shape.queues,
       slots: shape.slots,
+      ...(shape.traits !== undefined && { traits: shape.traits }),
       holds: this.#life.proofs(),
       draining: this.#life.phase !== 'working',
     };

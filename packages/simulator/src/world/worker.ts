@@ -58,6 +58,11 @@ export class SimWorker {
     this.life?.drain();
   }
 
+  /** As `drain`, and what it runs stops. */
+  evict(): void {
+    this.life?.evict();
+  }
+
   pause(kind: PauseKind): void {
     if (!this.isUp) return;
     this.#world.history.add({ kind: 'machine', machine: this.machine, what: `is ${kind}`, id: null });

@@ -1,6 +1,6 @@
 /** Heartbeats: they renew leases in memory, and show which claims have arrived and which never will (D5). */
 import type { ClaimRef, WorkerHeard, WorkerLeft } from '../../model/command.ts';
-import { type MonoMs, type RunId, shardOfRun } from '../../model/ids.ts';
+import { type MonoMs, type NodeId, type RunId, shardOfRun } from '../../model/ids.ts';
 import { CONFIRMED, LOADED, MISSING, OVERDUE, SEEN } from '../../tables/attempt/confirmed.ts';
 import { attemptsOfWorker, findAttempt } from '../../tables/attempt/find-attempt.ts';
 import { hearProgress } from '../../tables/attempt/watch.ts';
@@ -8,6 +8,7 @@ import { mayRun } from '../../tables/task/may-run.ts';
 import { renewLease, watchLease } from '../../tables/worker/lease.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
 import type { KillAttempt } from '../effect.ts';
+import { giveBack } from '../match/loan.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
 import { returnClaim } from '../task/report.ts';
@@ -20,7 +21,7 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   // It runs nothing of ours: nothing to renew.
   if (worker === undefined || worker.hasLeft) return killUnknown(recorder, command);
   // What is on loan stays with the gateway that lent it, until that one recalls it or is gone.
-  if (worker.free === 0) worker.gateway = command.gateway;
+  if (worker.free === 0) moveTo(recorder, worker, command.gateway);
   worker.heard = true;
   worker.isDraining = command.isDraining === true;
   const heardAt = (state.mono - command.agoMs) as MonoMs;
@@ -38,6 +39,12 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
   watchLease(state, worker);
 }
 
+/** Resources that another gateway lent without a slot go back to it: the new one counts for itself (I24). */
+function moveTo(recorder: Recorder, worker: Worker, gateway: NodeId): void {
+  if (worker.gateway !== gateway && worker.hasRoom()) giveBack(recorder, worker, 0, worker.takeRoom());
+  worker.gateway = gateway;
+}
+
 /**
  * Whoever leaves holds nothing any more; what it never began goes back at no cost. The gateway that says so need not be the one through
  * which the worker was heard last: it may have moved since, for its old one was killed, and its id is never used again (I27).
@@ -47,6 +54,7 @@ export function workerLeft(recorder: Recorder, { workerId }: WorkerLeft): void {
   const worker = state.workers.get(workerId);
   if (worker === undefined) return;
   worker.takeBack(worker.free);
+  worker.takeRoom();
   worker.hasLeft = true;
   worker.leaseEndsAt = state.mono;
   worker.watchedAt = null;
@@ -67,6 +75,8 @@ function confirmHeld(recorder: Recorder, command: WorkerHeard, worker: Worker, h
     if (claim.progressAgoMs !== undefined) hearProgress(state, attempt, heardAt - claim.progressAgoMs);
     // A run that is closing has told its workers to stop; the word may have been lost on the way (I42).
     if (!mayRun(state, state.attempts.task[attempt]!)) kill(recorder, claim, command, 'cancelled');
+    // The same of one that was to make room.
+    else if (state.attempts.preempted.has(attempt)) kill(recorder, claim, command, 'preempted');
   }
 }
 

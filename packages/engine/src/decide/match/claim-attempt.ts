@@ -4,6 +4,7 @@
  */
 import type { AttemptClaimed } from '../../model/change.ts';
 import { type AttemptNo, type Fence, NOBODY, type TaskSlot } from '../../model/ids.ts';
+import type { Booking } from '../../model/placement.ts';
 import { notesWith } from '../../model/task/notes.ts';
 import { CLAIMED } from '../../tables/run/run-table.ts';
 import { lastAttemptNo, lastFence } from '../../tables/speculative/notes.ts';
@@ -26,6 +27,7 @@ export function claimAttempt(
   slot: TaskSlot,
   worker: Worker | null,
   kind: 'leading' | 'speculative' = 'leading',
+  booking: Booking | null = null,
 ): void {
   const { state } = recorder;
   const { runs } = state;
@@ -65,6 +67,6 @@ export function claimAttempt(
   }
   if (worker === null) return;
   if (state.rates.isUsed) useRates(recorder, slot);
-  sendAssignment(recorder, slot, worker, claim);
+  sendAssignment(recorder, slot, worker, claim, booking);
   watchLease(state, worker);
 }

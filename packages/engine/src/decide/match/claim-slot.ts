@@ -1,5 +1,6 @@
-/** Claims a task for a slot on loan: the slot is used up, and the tenant's share of the group is charged. */
+/** Claims a task for a slot on loan: the slot and what else it asks for are used up, and the tenant's share of the group is charged. */
 import type { TaskSlot } from '../../model/ids.ts';
+import { type Booking, type Request, subtractAmounts } from '../../model/placement.ts';
 import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import { BACKFILL } from '../../tables/run/run-table.ts';
@@ -12,14 +13,26 @@ interface SlotClaim {
   readonly group: OfferGroup;
   readonly offer: Offer;
   readonly slot: TaskSlot;
+  /** What the task asks for; the offer has it. */
+  readonly request: Request | null;
   readonly kind?: 'leading' | 'speculative';
 }
 
-export function claimSlot(recorder: Recorder, { group, offer, slot, kind = 'leading' }: SlotClaim): void {
+export function claimSlot(recorder: Recorder, { group, offer, slot, request, kind = 'leading' }: SlotClaim): void {
+  const booking = request === null ? null : book(offer, request);
   offer.free -= 1;
-  claimAttempt(recorder, slot, offer.worker, kind);
+  claimAttempt(recorder, slot, offer.worker, kind, booking);
   group.offers.passTurn();
   if (group.isShared) charge(recorder.state, group, slot);
+}
+
+/** Takes what the task asks for beside its one slot. */
+function book(offer: Offer, { resources, exclusive }: Request): Booking {
+  subtractAmounts(offer.room, resources);
+  const slots = exclusive ? offer.free : 1;
+  offer.free -= slots - 1;
+  offer.worker.free -= slots - 1;
+  return { slots, resources, exclusive };
 }
 
 function charge(state: State, group: OfferGroup, slot: TaskSlot): void {

@@ -1,6 +1,7 @@
 /** How many tasks wait for a slot, by queue and priority. Gateways are told, so they lend slots where something waits (D6). */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId, WorkerId } from '../../model/ids.ts';
+import { type Request, requestKey, requestOf } from '../../model/placement.ts';
 import { workerIdOf } from '../../tables/attempt/claim-of.ts';
 import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
 import type { State } from '../../tables/state.ts';
@@ -11,6 +12,8 @@ import { ALONE_MS, maySpeculate } from '../speculative/watch.ts';
 export interface Demand {
   readonly tenantId: TenantId;
   readonly queue: QueueName;
+  /** What each of them asks of its worker; absent: a slot. */
+  readonly request?: Request;
   /** Ready tasks that no limit holds back, by priority. */
   readonly counts: readonly number[];
   /** Speculative attempts, each of which wants a slot of another worker than the one that has the slow attempt. */
@@ -25,7 +28,9 @@ export function demandOf(state: State): Demand[] {
     const counts = PRIORITIES.map((_, priority) => queue.waitingAt(priority));
     // A slot that nobody else wants is lent for a backfill.
     counts[LOWEST]! += queue.waitingAt(BACKFILL_LANES);
-    if (counts.some((count) => count > 0)) found.push({ tenantId: queue.tenantId, queue: queue.name, counts });
+    if (!counts.some((count) => count > 0)) continue;
+    const { tenantId, name, request } = queue;
+    found.push({ tenantId, queue: name, counts, ...(request === null ? {} : { request }) });
   }
   return state.speculation.wanted.size === 0 ? found : addDemand(state, found);
 }
@@ -37,14 +42,15 @@ function addDemand(state: State, found: Demand[]): Demand[] {
     if (!maySpeculate(state, attempt) || !hasRoom(state, slot)) continue;
     const run = state.tasks.run[slot]!;
     const { tenantId } = state.runs.versionOf(run).dag;
-    const { queue } = taskSpecOf(state, slot);
-    const at = found.findIndex((demand) => demand.tenantId === tenantId && demand.queue === queue);
+    const { queue, placement } = taskSpecOf(state, slot);
+    const request = requestOf(placement);
+    const at = found.findIndex((demand) => isFor(demand, tenantId, queue, request));
     const { counts, apart = [] } = found[at] ?? { counts: PRIORITIES.map(() => 0) };
     const priority = state.runs.priority[run]!;
     const from = workerIdOf(state, attempt);
     const isPicky = state.mono - since < ALONE_MS;
     const next: Demand = {
-      ...{ tenantId, queue },
+      ...{ tenantId, queue, ...(request === null ? {} : { request }) },
       counts: isPicky ? counts : counts.with(priority, counts[priority]! + 1),
       apart: isPicky ? [...apart, { priority, from }] : apart,
     };
@@ -52,4 +58,10 @@ function addDemand(state: State, found: Demand[]): Demand[] {
     else found[at] = next;
   }
   return found;
+}
+
+function isFor(demand: Demand, tenantId: TenantId, queue: QueueName, request: Request | null): boolean {
+  if (demand.tenantId !== tenantId || demand.queue !== queue) return false;
+  const other = demand.request ?? null;
+  return request === null || other === null ? request === other : requestKey(request) === requestKey(other);
 }

@@ -1,6 +1,7 @@
 /** Slots on loan from gateways (D6). A loan is for one decision, unless it is a standing loan, which lasts until recalled. */
 import type { GatewayLost, LendSlots, RecallSlots } from '../../model/command.ts';
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
+import { type Amounts, addAmounts, isEmpty, NOTHING } from '../../model/placement.ts';
 import type { State } from '../../tables/state.ts';
 import { renewLease } from '../../tables/worker/lease.ts';
 import { Offer, type Worker } from '../../tables/worker/worker-table.ts';
@@ -22,7 +23,10 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const offer = offerOf(recorder, worker, command);
   offer.free += command.count;
   offer.standing = command.standing;
+  offer.isWhole = command.isWhole === true;
   worker.free += command.count;
+  if (command.traits !== undefined) worker.traits = command.traits;
+  if (command.room !== undefined) addAmounts(offer.room, command.room);
   offer.group.offer(offer);
   if (!command.standing) recorder.lent.add(offer);
   clearSilence(recorder, worker);
@@ -33,9 +37,10 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
  * to it: if its stream is the living one, it lends the slots again. Otherwise they would stay lent to an engine that forgot them.
  */
 function returnToOther(recorder: Recorder, worker: Worker): void {
-  const { gateway, id: workerId, free: count } = worker;
-  if (gateway !== null && count > 0) recorder.send({ kind: 'ReturnSlots', gateway, workerId, count });
+  const { gateway, free: count } = worker;
   worker.takeBack(count);
+  const room = worker.takeRoom();
+  if (gateway !== null) sendReturn(recorder, worker, count, room);
 }
 
 function offerOf({ state }: Recorder, worker: Worker, { tenants, queues, standing }: LendSlots): Offer {
@@ -62,7 +67,7 @@ function isSame<T>(a: readonly T[] | null, b: readonly T[] | null): boolean {
 /** Loans for one decision may be for one tenant each: those that are over are not kept for ever (I73). */
 function dropUsedUp(state: State, worker: Worker): void {
   if (worker.offers.length < MOST_OFFERS) return;
-  for (const offer of worker.offers.filter(({ free }) => free === 0)) {
+  for (const offer of worker.offers.filter(({ free, room }) => free === 0 && isEmpty(room))) {
     offer.group.withdraw(offer, state.mono);
     worker.offers.splice(worker.offers.indexOf(offer), 1);
   }
@@ -74,19 +79,21 @@ function moveStanding(worker: Worker, to: Offer): void {
     if (!offer.standing) continue;
     to.free += offer.free;
     offer.free = 0;
+    addAmounts(to.room, offer.takeRoom());
   }
 }
 
-export function recallSlots(recorder: Recorder, { workerId, gateway, count }: RecallSlots): void {
+export function recallSlots(recorder: Recorder, { workerId, gateway, count, withRoom }: RecallSlots): void {
   const worker = recorder.state.workers.get(workerId);
   if (worker === undefined || worker.gateway !== gateway) return;
-  giveBack(recorder, worker, Math.min(count, worker.free));
+  giveBack(recorder, worker, Math.min(count, worker.free), withRoom === true ? worker.takeRoom() : NOTHING);
 }
 
 export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void {
   for (const worker of state.workers.all()) {
     if (worker.gateway !== gateway) continue;
     worker.takeBack(worker.free);
+    worker.takeRoom();
     worker.gateway = null;
     state.workers.forgetIfIdle(worker);
   }
@@ -96,21 +103,27 @@ export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void
 export function returnUnused(recorder: Recorder): void {
   for (const offer of recorder.lent) {
     const { worker, free } = offer;
-    if (free === 0 || offer.standing) continue;
+    if (offer.standing || (free === 0 && isEmpty(offer.room))) continue;
     offer.free = 0;
     worker.free -= free;
-    tellReturned(recorder, worker, free);
+    tellReturned(recorder, worker, free, offer.takeRoom());
   }
 }
 
-export function giveBack(recorder: Recorder, worker: Worker, count: number): void {
-  if (count === 0 || worker.gateway === null) return;
+export function giveBack(recorder: Recorder, worker: Worker, count: number, room: Amounts = NOTHING): void {
+  if ((count === 0 && isEmpty(room)) || worker.gateway === null) return;
   worker.takeBack(count);
-  tellReturned(recorder, worker, count);
+  tellReturned(recorder, worker, count, room);
 }
 
-function tellReturned(recorder: Recorder, worker: Worker, count: number): void {
+function tellReturned(recorder: Recorder, worker: Worker, count: number, room: Amounts): void {
   if (worker.gateway === null) return;
-  recorder.send({ kind: 'ReturnSlots', gateway: worker.gateway, workerId: worker.id, count });
+  sendReturn(recorder, worker, count, room);
   recorder.state.workers.forgetIfIdle(worker);
+}
+
+function sendReturn(recorder: Recorder, { gateway, id: workerId }: Worker, count: number, room: Amounts): void {
+  const hasRoom = !isEmpty(room);
+  if (count === 0 && !hasRoom) return;
+  recorder.send({ kind: 'ReturnSlots', gateway: gateway!, workerId, count, ...(hasRoom ? { room } : {}) });
 }

@@ -3,7 +3,8 @@
  * class the tenants that share a group of workers take turns by weight; of one tenant the oldest run goes first.
  *
  * Only groups that got slots or tasks since the last match are looked at, and in a group only the top of a heap: choosing costs
- * the same however many tasks, dags and tenants wait.
+ * the same however many tasks, dags and tenants wait. Tasks that ask for resources or labels wait in a queue for each request; one
+ * that no worker of a group has room for is set aside in that group until a loan brings room.
  */
 import { PRIORITIES } from '../../model/dag/spec.ts';
 import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
@@ -11,19 +12,26 @@ import { isReadyIn } from '../../tables/queue/enqueue.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
+import type { Offer } from '../../tables/worker/worker-table.ts';
 import { holdReady } from '../breaker/pass.ts';
 import type { Recorder } from '../recorder.ts';
 import { matchSpeculative } from '../speculative/match-speculative.ts';
 import { countClaim, isBackfillsTurn, takeTurn } from './backfill-share.ts';
 import { claimSlot } from './claim-slot.ts';
+import { placeFor } from './place.ts';
+import { preempt } from './preempt.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
   const { queues, mono } = recorder.state;
   for (const group of queues.due) group.settle(mono);
   const hasMatchedAll = matchDue(recorder);
-  if (hasMatchedAll) queues.clearDue();
-  return hasMatchedAll;
+  if (!hasMatchedAll) return false;
+  const starved = preempt(recorder, queues.due);
+  queues.clearDue();
+  // Looked at again in each step while critical tasks find no worker: more of them may come, and the minute may be over.
+  for (const group of starved) queues.wake(group);
+  return true;
 }
 
 function matchDue(recorder: Recorder): boolean {
@@ -45,18 +53,25 @@ function matchShare(recorder: Recorder): boolean {
       while (group.offers.peek() !== undefined && queue.hasLiveWork() && !queue.isHeld) {
         const lane = freshTop(recorder, queue, BACKFILL_LANES);
         if (lane === undefined || !isBackfillsTurn(recorder, queue, lane)) break;
+        const offer = offerFor(recorder, group, queue, lane);
+        if (offer === undefined) break;
         if (recorder.isFull()) return false;
         takeTurn(recorder, queue, lane);
-        claimHead(recorder, group, lane);
+        claimHead(recorder, group, lane, offer);
       }
     }
   }
   return true;
 }
 
-function claimHead(recorder: Recorder, group: OfferGroup, lane: Lane): void {
-  claimSlot(recorder, { group, offer: group.offers.peek()!, slot: lane.headSlot() });
+function claimHead(recorder: Recorder, group: OfferGroup, lane: Lane, offer: Offer): void {
+  claimSlot(recorder, { group, offer, slot: lane.headSlot(), request: lane.queue.request });
   dropStaleHeads(recorder, lane);
+}
+
+/** Where the head of the lane runs; undefined when no worker of the group has room for it. */
+function offerFor({ state }: Recorder, group: OfferGroup, { request }: ReadyQueue, lane: Lane): Offer | undefined {
+  return request === null ? group.offers.peek() : placeFor(state, group.offers, request, lane);
 }
 
 function matchClass(recorder: Recorder, priority: number, isBeforeBackfills = false): boolean {
@@ -66,8 +81,14 @@ function matchClass(recorder: Recorder, priority: number, isBeforeBackfills = fa
     for (;;) {
       const queue = nextQueue(recorder, group, priority);
       if (queue === undefined) break;
+      const lane = queue.top(priority)!;
+      const offer = offerFor(recorder, group, queue, lane);
+      if (offer === undefined) {
+        group.park(group.top(priority)!, queue);
+        continue;
+      }
       if (recorder.isFull()) return false;
-      claimHead(recorder, group, queue.top(priority)!);
+      claimHead(recorder, group, lane, offer);
       if (isBeforeBackfills) countClaim(queue);
     }
   }

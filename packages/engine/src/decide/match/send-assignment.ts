@@ -2,6 +2,7 @@
 
 import type { ClaimRef } from '../../model/command.ts';
 import { type RunRow, shardOfRun, type TaskNo, type TaskSlot } from '../../model/ids.ts';
+import type { Booking } from '../../model/placement.ts';
 import { IS_FAILURE, SUCCEEDED } from '../../model/task/task-states.ts';
 import { viewOf } from '../../propagate/move.ts';
 import { checkpointOf } from '../../tables/run/checkpoints.ts';
@@ -18,7 +19,13 @@ import { runInfoOf } from '../run/run-info.ts';
 import { hookEventFor } from './hook-event.ts';
 
 /** To the worker that the task was claimed for, once that is committed. */
-export function sendAssignment(recorder: Recorder, slot: TaskSlot, worker: Worker, claim: ClaimRef): void {
+export function sendAssignment(
+  recorder: Recorder,
+  slot: TaskSlot,
+  worker: Worker,
+  claim: ClaimRef,
+  booking: Booking | null,
+): void {
   const { state } = recorder;
   const run = state.tasks.run[slot]!;
   const shard = state.shards.get(shardOfRun(claim.runId))!;
@@ -40,6 +47,7 @@ export function sendAssignment(recorder: Recorder, slot: TaskSlot, worker: Worke
     succeededUpstream: seen.succeededUpstream,
     failedUpstream: seen.failedUpstream,
     missingUpstream: seen.missingUpstream,
+    booking,
     memoryBytes: notesOf(state, slot).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
     hookEvent: hookEventFor(state, run, claim.taskNo),
     checkpoint: checkpointOf(state, run, claim.taskNo),

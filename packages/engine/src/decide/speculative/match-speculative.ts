@@ -4,6 +4,7 @@
  * and goes to another worker than the first, if there is one.
  */
 import type { AttemptSlot, TaskSlot } from '../../model/ids.ts';
+import { requestOf } from '../../model/placement.ts';
 import { laneOf } from '../../tables/queue/enqueue.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import { isPaused } from '../../tables/run/paused.ts';
@@ -30,7 +31,12 @@ export function matchSpeculative(recorder: Recorder, priority: number): boolean 
       if (found === null) continue;
       if (recorder.isFull()) return false;
       forgetWanted(state, attempt);
-      claimSlot(recorder, { ...found, slot, kind: 'speculative' });
+      claimSlot(recorder, {
+        ...found,
+        slot,
+        request: requestOf(taskSpecOf(state, slot).placement),
+        kind: 'speculative',
+      });
     }
   }
   return true;
@@ -50,9 +56,17 @@ export function hasRoom(state: State, slot: TaskSlot): boolean {
 function slotFor(state: State, attempt: AttemptSlot, since: number): { group: OfferGroup; offer: Offer } | null {
   const slot = state.attempts.task[attempt]!;
   const { tenantId } = state.runs.versionOf(state.tasks.run[slot]!).dag;
-  const { queue } = taskSpecOf(state, slot);
+  const { queue, placement } = taskSpecOf(state, slot);
   const groups = state.queues.groupsFor(tenantId, queue);
   const own = state.workers.at(state.attempts.worker[attempt]!);
+  const request = requestOf(placement);
+  if (request !== null) {
+    for (const group of groups) {
+      for (const offer of group.offers.inTurn())
+        if (offer.worker !== own && offer.hasRoomFor(request)) return { group, offer };
+    }
+    return null;
+  }
   for (const group of groups) {
     const offer = group.offers.anyBut(own);
     if (offer !== null) return { group, offer };

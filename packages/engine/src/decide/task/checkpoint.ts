@@ -29,7 +29,9 @@ export function saveCheckpoint(recorder: Recorder, { claim, no, value }: SaveChe
   if (no <= (state.attempts.watches.get(attempt)?.savedNo ?? 0)) return RECORDED;
   const { runId, taskNo, fence } = claim;
   recorder.record({ kind: 'CheckpointSaved', runId, taskNo, fence, no, value, at: state.now });
-  if (state.runs.versionOf(run).speculates) watchOf(state, attempt).savedNo = no;
+  const watch = watchOf(state, attempt);
+  watch.savedAt = state.mono;
+  if (state.runs.versionOf(run).speculates) watch.savedNo = no;
   return RECORDED;
 }
 

@@ -5,7 +5,7 @@ import type { TaskSpec } from '../../model/dag/spec.ts';
 import type { AttemptSlot } from '../../model/ids.ts';
 import { isStoppedAndCleared, type StoredRun, type StoredTask } from '../../model/stored.ts';
 import { readNotes, type TaskNotes } from '../../model/task/notes.ts';
-import { ATTEMPT_OUTCOMES, type AttemptOutcome } from '../../model/task/outcome.ts';
+import { ATTEMPT_OUTCOMES, type AttemptOutcome, EVICTED, PREEMPTED } from '../../model/task/outcome.ts';
 import { HOLDS_CLAIM } from '../../model/task/task-states.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { claimOf } from '../../tables/attempt/claim-of.ts';
@@ -30,7 +30,7 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
     // In a run that was cancelled, or closed by a failure, something else may be recorded, and the worker is told so (I21, I42).
     const isKept = recordedAs(recorder.state, slot, command.outcome) === command.outcome;
     measure(recorder, command);
-    endAttempt(recorder, attempt, command);
+    endAttempt(recorder, attempt, isMadeRoom(command) ? { ...command, isOrderly: true } : command);
     return isKept ? RECORDED : stale(claim);
   }
   if (recorder.state.runs.has(tasks.run[slot]!, SET_ASIDE)) return refuse('RUN_SET_ASIDE');
@@ -44,6 +44,11 @@ export function reportAttempt(recorder: Recorder, command: ReportAttempt): Answe
   // A number may have gone to a speculative attempt since; the fence alone names this one.
   const isSame = endedNo === claim.attemptNo || recorder.state.runs.versionOf(tasks.run[slot]!).speculates;
   return isSame && isRepeat(ended, command.outcome, task) ? RECORDED : stale(claim);
+}
+
+/** It was told to stop, for a critical task or because its worker is taken away: no fault of its own (I39). */
+function isMadeRoom({ outcome, code }: ReportAttempt): boolean {
+  return outcome === 'lost' && (code === PREEMPTED || code === EVICTED);
 }
 
 /** For people: nothing is decided by it. */

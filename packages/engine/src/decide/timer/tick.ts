@@ -209,7 +209,7 @@ function fireLeaseTimer(recorder: Recorder, timer: Timer): void {
   if (worker === undefined || worker.watchedAt !== timer.at) return;
   worker.watchedAt = null;
   if (worker.leaseEndsAt <= state.mono) {
-    giveBack(recorder, worker, worker.free);
+    giveBack(recorder, worker, worker.free, worker.takeRoom());
     endLease(recorder, worker);
   }
   watchLease(state, worker);

@@ -1,6 +1,7 @@
 /** Commands of gateways about workers: slots, heartbeats, and workers that leave. */
 
 import type { Epoch, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../ids.ts';
+import type { Amounts, WorkerTraits } from '../placement.ts';
 import type { ClaimRef } from './attempt.ts';
 
 /** With how long before its heartbeat the attempt told of progress, if it ever did. */
@@ -43,6 +44,12 @@ export interface LendSlots {
   readonly tenants: readonly TenantId[] | null;
   readonly queues: readonly QueueName[];
   readonly count: number;
+  /** What the worker is and has in all. Without it the slots are for tasks that ask for nothing else. */
+  readonly traits?: WorkerTraits;
+  /** What is lent with the slots of what the worker has. */
+  readonly room?: Amounts;
+  /** The worker has nothing to do, and all its slots are lent to this node. */
+  readonly isWhole?: boolean;
   readonly standing: boolean;
   /** How long ago the gateway heard the worker. */
   readonly agoMs: number;
@@ -53,6 +60,8 @@ export interface RecallSlots {
   readonly gateway: NodeId;
   readonly workerId: WorkerId;
   readonly count: number;
+  /** With all that was lent of its resources. */
+  readonly withRoom?: boolean;
 }
 
 /** A heartbeat: renews every lease of the worker, and says what it holds. */

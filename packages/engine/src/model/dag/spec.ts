@@ -2,6 +2,7 @@
 import type { ExpectSpec } from '../expect.ts';
 import type { QueueName } from '../ids.ts';
 import type { PoolSpec } from '../limit.ts';
+import type { PlacementSpec } from '../placement.ts';
 import type { NamedSchedule, ScheduleSpec } from '../schedule/schedule-spec.ts';
 import type { FailureClass } from '../task/outcome.ts';
 import type { TriggerRule } from '../task/trigger.ts';
@@ -132,6 +133,10 @@ export interface TaskSpec {
   readonly rate?: RateSpec;
   /** Slots of a pool that it takes while it runs. */
   readonly pool?: PoolSpec;
+  /** What it asks of its worker; absent: any worker of its queue. */
+  readonly placement?: PlacementSpec;
+  /** Its attempts are not stopped to make room for critical tasks. */
+  readonly preemptible?: false;
   /** How long it may be ready without a claim. */
   readonly queueTimeoutMs?: number;
   /** How long one attempt may go without progress. */

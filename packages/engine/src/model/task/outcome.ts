@@ -16,6 +16,10 @@ export const ATTEMPT_OUTCOMES = [
 ] as const;
 
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/** Codes of attempts that ended as `lost` because they were told to: they cost no retry, and run again from their checkpoint. */
+export const PREEMPTED = 'preempted';
+export const EVICTED = 'evicted';
 /** The classes that a retry policy can name. `lost` has its own `maxLost`, and `cancelled` is never retried by a policy. */
 export const FAILURE_CLASSES = ['transient', 'permanent', 'timeout', 'stuck', 'resource'] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];

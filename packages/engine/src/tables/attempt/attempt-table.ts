@@ -43,6 +43,8 @@ export class AttemptTable {
   readonly stopping = new Map<AttemptSlot, StopOfCall>();
   /** Of attempts on workers that several tenants share: whose share they use. */
   readonly flows = new Map<AttemptSlot, UseOfShare>();
+  /** Told to stop, to make room for a critical task. */
+  readonly preempted = new Set<AttemptSlot>();
 
   allocate(): AttemptSlot {
     this.count += 1;
@@ -60,6 +62,7 @@ export class AttemptTable {
     this.firstFree = attempt;
     if (this.watches.size > 0) this.watches.delete(attempt);
     if (this.stopping.size > 0) this.stopping.delete(attempt);
+    if (this.preempted.size > 0) this.preempted.delete(attempt);
   }
 
   /** All attempts that run, in no particular order. */
@@ -94,6 +97,8 @@ export interface AttemptWatch {
   progressAt?: number;
   /** Of a task that may have two attempts: the last checkpoint of this one that was kept. */
   savedNo?: number;
+  /** When its last checkpoint was kept. */
+  savedAt?: number;
 }
 
 /** The share of a tenant that an attempt uses: see `queue/flow.ts`. */

@@ -45,6 +45,8 @@ export class Version {
   readonly hasOwnLimits: boolean;
   /** Some of its tasks may have a speculative attempt beside the first: see `decide/speculative/`. */
   readonly speculates: boolean;
+  /** Some of its tasks are better near others: which worker ran which is kept. */
+  readonly notesWorkers: boolean;
   /** Tasks that wait for the window before: their numbers. Nearly always none. */
   readonly pastTasks: readonly number[];
   /** Lane of task t at priority p, found once: `lanes[t * 5 + p]`; place 4 is that of backfills. */
@@ -71,6 +73,7 @@ export class Version {
     this.keepsNotes = origin?.keepsNotes ?? all.some(keepsNotes);
     this.hasClaimTimers = origin?.hasClaimTimers ?? all.some(hasClaimTimers);
     this.speculates = origin?.speculates ?? all.some(({ speculate }) => speculate !== undefined);
+    this.notesWorkers = origin?.notesWorkers ?? all.some(({ placement }) => placement?.near !== undefined);
     this.pastTasks = spec.tasks.flatMap(({ past }, taskNo) => (past === undefined ? [] : [taskNo]));
     this.hasOwnLimits =
       spec.maxActiveTasksPerRun !== undefined || spec.tasks.some(({ maxActive }) => maxActive !== undefined);

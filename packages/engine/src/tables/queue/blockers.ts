@@ -87,8 +87,7 @@ export function blockersOfLane(state: State, dag: Dag, lane: Lane): LaneBlocker[
   const ofDag = `dag:${dag.name}`;
   const found: LaneBlocker[] = [];
   if (dag.isFrozen) found.push({ code: 'frozen', subject: ofDag });
-  if (state.queues.get(dag.tenantId, lane.queue.name)?.isHeld === true)
-    found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
+  if (lane.queue.isHeld) found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
   if (dag.isHeldByBreaker()) found.push({ code: 'breaker', subject: ofDag });
   if (dag.isAtTaskLimit()) found.push({ code: 'limit', subject: ofDag });
   for (const one of lane.holds) if (!one.hold.hasRoom(one.slots)) found.push(fullLimit(state, one, ofDag));

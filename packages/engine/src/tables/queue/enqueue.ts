@@ -3,6 +3,7 @@
 import type { RateSpec, TaskSpec } from '../../model/dag/spec.ts';
 import type { RunRow, TaskSlot } from '../../model/ids.ts';
 import { type LimitName, rateLimit } from '../../model/limit.ts';
+import { requestKey, requestOf } from '../../model/placement.ts';
 import { READY } from '../../model/task/task-states.ts';
 import type { Dag, Version } from '../dag/dag.ts';
 import type { LaneHold } from '../limit/limit-table.ts';
@@ -152,7 +153,8 @@ interface NewLane {
 }
 
 function addLane(state: State, dag: Dag, { key, task, priority, own }: NewLane): Lane {
-  const lane = new Lane(dag, state.queues.getOrAdd(dag.tenantId, task.queue), priority, state.tasks);
+  const queue = state.queues.getOrAdd(dag.tenantId, task.queue, requestOf(task.placement));
+  const lane = new Lane(dag, queue, priority, state.tasks);
   lane.pool = task.pool;
   lane.own = own;
   lane.holds = holdsOf(state, dag, lane);
@@ -197,11 +199,13 @@ export function dropLanes(state: State, dag: Dag): void {
 
 const NO_LIMITS: Lane['own'] = [];
 
-/** Tasks under other limits wait apart: what holds back one must not hold back the other (I47). */
-function laneKey({ name, queue, pool, maxActive, rate }: TaskSpec): string {
-  if (pool === undefined && maxActive === undefined && rate === undefined) return queue;
+/** Tasks under other limits, or with other requests, wait apart: what holds back one must not hold back the other (I47). */
+function laneKey({ name, queue, pool, maxActive, rate, placement }: TaskSpec): string {
+  const request = requestOf(placement);
+  if (pool === undefined && maxActive === undefined && rate === undefined && request === null) return queue;
   const own = maxActive === undefined && rate === undefined ? [] : [name, maxActive, rate !== undefined];
-  return JSON.stringify([queue, pool?.name, pool?.slots, ...own]);
+  const asked = request === null ? [] : [requestKey(request)];
+  return JSON.stringify([queue, pool?.name, pool?.slots, ...own, ...asked]);
 }
 
 /** What a task of the lane takes of limits. */

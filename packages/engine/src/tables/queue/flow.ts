@@ -32,6 +32,8 @@ export class Flow {
   head = NO_HEAD;
   tag = 0;
   private readonly queues: ReadyQueue[] = [];
+  /** Queues for whose request no worker of the group has room at the moment. Nearly always none. */
+  private readonly parked = new Set<ReadyQueue>();
   private running = 0;
   /** Slot time since the last settlement, up to `countedAt`. */
   private usedMs = 0;
@@ -56,7 +58,9 @@ export class Flow {
   oldest(): ReadyQueue | undefined {
     const { queues, priority } = this;
     if (queues.length === 1) return this.head === NO_HEAD ? undefined : queues[0];
-    return queues.find((queue) => queue.headAt(priority) === this.head && this.head !== NO_HEAD);
+    return queues.find(
+      (queue) => queue.headAt(priority) === this.head && this.head !== NO_HEAD && !this.parked.has(queue),
+    );
   }
 
   all(): readonly ReadyQueue[] {
@@ -69,11 +73,25 @@ export class Flow {
     let head = NO_HEAD;
     for (const queue of queues) {
       const of = queue.headAt(priority);
-      if (of < head) head = of;
+      if (of < head && !this.parked.has(queue)) head = of;
     }
     if (head === this.head) return;
     this.head = head;
     this.group.put(this);
+  }
+
+  /** No worker of the group has room for what this queue asks: it is not looked at until one has. */
+  park(queue: ReadyQueue): void {
+    this.parked.add(queue);
+    this.update();
+  }
+
+  get parkedQueues(): ReadonlySet<ReadyQueue> {
+    return this.parked;
+  }
+
+  unpark(queue: ReadyQueue): void {
+    if (this.parked.delete(queue)) this.update();
   }
 
   /** It has waiting tasks again, and the others are here. */

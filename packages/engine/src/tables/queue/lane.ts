@@ -7,6 +7,7 @@
  */
 import type { QueueName, TaskSlot } from '../../model/ids.ts';
 import type { PoolSpec } from '../../model/limit.ts';
+import type { Request } from '../../model/placement.ts';
 import type { LaneLimit } from '../limit/lane-limit.ts';
 import type { LaneHold } from '../limit/limit-table.ts';
 import type { TaskTable } from '../task/task-table.ts';
@@ -14,6 +15,7 @@ import type { TaskTable } from '../task/task-table.ts';
 /** The queue that a lane stands in: see `ready-queue.ts`. */
 interface QueueOfLanes {
   readonly name: QueueName;
+  readonly request: Request | null;
   readonly isHeld: boolean;
   update(lane: Lane): void;
 }

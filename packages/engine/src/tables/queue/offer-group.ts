@@ -31,6 +31,8 @@ export class OfferGroup {
   private readonly waiting = CLASSES.map(() => new PlacedHeap<Flow>(isBefore));
   /** The last tag that claimed, by class: where a flow begins that finds no other. */
   private readonly lastTags: number[] = CLASSES.map(() => 0);
+  /** Flows with queues for whose requests no worker here has room. */
+  private readonly parking = new Set<Flow>();
   private settledAt = 0;
   private readonly table: TableOfGroups;
 
@@ -47,7 +49,33 @@ export class OfferGroup {
 
   offer(offer: Offer): void {
     this.offers.add(offer);
+    if (this.parking.size > 0) this.unpark(offer);
     this.table.wake(this);
+  }
+
+  /** No worker here has room for what the queue asks. It waits until a loan brings some. */
+  park(flow: Flow, queue: ReadyQueue): void {
+    flow.park(queue);
+    this.parking.add(flow);
+  }
+
+  /** Queues of this class with tasks that found no worker. */
+  *unplaced(priority: number): Iterable<ReadyQueue> {
+    for (const flow of this.waiting[priority]!.all()) {
+      for (const queue of flow.all()) if (queue.waitingAt(priority) > 0) yield queue;
+    }
+    for (const flow of this.parking) {
+      if (flow.priority !== priority || flow.place >= 0) continue;
+      for (const queue of flow.parkedQueues) if (queue.waitingAt(priority) > 0) yield queue;
+    }
+  }
+
+  /** Room comes with loans only, so this worker alone is looked at. */
+  private unpark(offer: Offer): void {
+    for (const flow of this.parking) {
+      for (const queue of flow.parkedQueues) if (offer.hasRoomFor(queue.request!)) flow.unpark(queue);
+      if (flow.parkedQueues.size === 0) this.parking.delete(flow);
+    }
   }
 
   /** A worker has an offer here, with or without free slots. */

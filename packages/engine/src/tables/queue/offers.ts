@@ -45,6 +45,12 @@ export class Offers {
     return null;
   }
 
+  /** All of them, the next in turn first; some may have no free slot. */
+  *inTurn(): Iterable<Offer> {
+    const { offers, turn } = this;
+    for (let i = 0; i < offers.length; i++) yield offers[(turn + i) % offers.length]!;
+  }
+
   passTurn(): void {
     this.turn += 1;
   }

@@ -1,5 +1,6 @@
 /** All ready queues, the groups of workers that offer slots, and which group serves which queue. */
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
+import { type Request, requestKey } from '../../model/placement.ts';
 import { OfferGroup } from './offer-group.ts';
 import { type QueueKey, queueKey } from './queue-key.ts';
 import { ReadyQueue } from './ready-queue.ts';
@@ -36,19 +37,22 @@ export class QueueTable {
     return this.groups.size;
   }
 
-  get(tenantId: TenantId, name: QueueName): ReadyQueue | undefined {
-    return this.byKey.get(queueKey(tenantId, name));
+  /** All queues of this name: one for each request. */
+  named(tenantId: TenantId, name: QueueName): ReadyQueue[] {
+    const found: ReadyQueue[] = [];
+    for (const queue of this.byKey.values()) if (queue.tenantId === tenantId && queue.name === name) found.push(queue);
+    return found;
   }
 
   values(): IterableIterator<ReadyQueue> {
     return this.byKey.values();
   }
 
-  getOrAdd(tenantId: TenantId, name: QueueName): ReadyQueue {
-    const key = queueKey(tenantId, name);
+  getOrAdd(tenantId: TenantId, name: QueueName, request: Request | null = null): ReadyQueue {
+    const key = queueKey(tenantId, name, request === null ? '' : requestKey(request));
     const known = this.byKey.get(key);
     if (known !== undefined) return known;
-    const queue = new ReadyQueue(tenantId, name);
+    const queue = new ReadyQueue(tenantId, name, request);
     queue.setHeld(this.tenants.isHeld(tenantId, name));
     this.byKey.set(key, queue);
     for (const group of this.groups.values()) this.connect(group, queue);

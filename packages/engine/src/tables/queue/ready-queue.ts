@@ -3,8 +3,12 @@
  * whatever their names, so no worker gets a task of a tenant that it does not serve (I65).
  *
  * The groups of workers that serve the queue are told when a head changes; see `offer-group.ts`.
+ *
+ * Tasks that ask for more than a slot wait in queues of their own, one for each *request*: what one of them waits for holds back
+ * nobody who asks for something else (I47), and whether a worker has room is asked once for all of them.
  */
 import type { QueueName, TenantId } from '../../model/ids.ts';
+import type { Request } from '../../model/placement.ts';
 import { BACKFILL_LANES, CLASSES } from './classes.ts';
 import type { Lane } from './lane.ts';
 import { PlacedHeap } from './placed-heap.ts';
@@ -20,6 +24,8 @@ export const NO_HEAD = Number.POSITIVE_INFINITY;
 export class ReadyQueue {
   readonly tenantId: TenantId;
   readonly name: QueueName;
+  /** What each of its tasks asks of a worker; null: nothing but a slot. */
+  readonly request: Request | null;
   private readonly lanes = CLASSES.map(() => new PlacedHeap<Lane>(isBefore));
   private readonly heads: number[] = CLASSES.map(() => NO_HEAD);
   private readonly waiting: number[] = CLASSES.map(() => 0);
@@ -32,9 +38,10 @@ export class ReadyQueue {
   /** Lanes with tasks that could begin if limits, beside that of their dag, have room. */
   private readonly limited = new Set<Lane>();
 
-  constructor(tenantId: TenantId, name: QueueName) {
+  constructor(tenantId: TenantId, name: QueueName, request: Request | null = null) {
     this.tenantId = tenantId;
     this.name = name;
+    this.request = request;
   }
 
   get isHeld(): boolean {

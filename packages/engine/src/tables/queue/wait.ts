@@ -46,14 +46,14 @@ function blockersOfTask(state: State, { runId, taskNo }: WaitingTask): readonly 
 }
 
 function aheadOf(state: State, { tenantId, queue: name, runId, taskNo, priority, isOfBackfill }: WaitingTask): number {
-  const queue = state.queues.get(tenantId, name);
-  if (queue === undefined) return 0;
   const own = isOfBackfill ? BACKFILL_LANES : PRIORITIES.indexOf(priority);
   let ahead = 0;
-  for (let higher = 0; higher < own; higher++) ahead += queue.waitingAt(higher);
-  for (const lane of queue.activeLanes(own)) {
-    if (ahead >= MOST_AHEAD) break;
-    ahead += lane.countBefore(runId, taskNo, MOST_AHEAD - ahead, (id, slot) => isReadyIn(state, lane, id, slot));
+  for (const queue of state.queues.named(tenantId, name)) {
+    for (let higher = 0; higher < own; higher++) ahead += queue.waitingAt(higher);
+    for (const lane of queue.activeLanes(own)) {
+      if (ahead >= MOST_AHEAD) break;
+      ahead += lane.countBefore(runId, taskNo, MOST_AHEAD - ahead, (id, slot) => isReadyIn(state, lane, id, slot));
+    }
   }
   return Math.min(ahead, MOST_AHEAD);
 }

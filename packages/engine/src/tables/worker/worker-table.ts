@@ -4,6 +4,18 @@
  */
 
 import type { MonoMs, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../../model/ids.ts';
+import {
+  type Amounts,
+  addAmounts,
+  hasAmounts,
+  isEmpty,
+  misfitOf,
+  NO_TRAITS,
+  NOTHING,
+  type Request,
+  type Room,
+  type WorkerTraits,
+} from '../../model/placement.ts';
 import { NO_ATTEMPT } from '../attempt/attempt-table.ts';
 
 /** The workers that offer the same: see `queue/offer-group.ts`. */
@@ -22,6 +34,10 @@ export class Offer {
   readonly queues: readonly QueueName[];
   /** Not used yet. */
   free = 0;
+  /** What came with these slots of the worker's resources, and is not used yet. */
+  room: Room = {};
+  /** When the gateway lent last, the worker had nothing to do and all its slots were here. */
+  isWhole = false;
   /** The loan lasts until recalled. Otherwise it ends with the decision it was made for. */
   standing = false;
   /** Place among the offers of its group; -1 when it is not there. */
@@ -32,6 +48,23 @@ export class Offer {
     this.group = group;
     this.queues = queues;
   }
+
+  /** Whether a task with this request can begin here. */
+  hasRoomFor(request: Request): boolean {
+    const { worker, free, room } = this;
+    const { traits } = worker;
+    if (free <= 0 || misfitOf(request, traits) !== null) return false;
+    // What other nodes run there the gateway knows; what this one has just claimed, it does not know yet.
+    if (request.exclusive && (!this.isWhole || worker.running > 0 || free < traits.slots)) return false;
+    return hasAmounts(room, request.resources);
+  }
+
+  takeRoom(): Amounts {
+    const { room } = this;
+    if (isEmpty(room)) return NOTHING;
+    this.room = {};
+    return room;
+  }
 }
 
 export class Worker {
@@ -39,6 +72,8 @@ export class Worker {
   readonly id: WorkerId;
   /** The gateway it was last heard through; null until it is heard. */
   gateway: NodeId | null = null;
+  /** What it is and has in all. */
+  traits: WorkerTraits = NO_TRAITS;
   /** Its slots on loan, by whom and what they may be used for. */
   readonly offers: Offer[] = [];
   /** Slots on loan from its gateway and not used yet, in all its offers. */
@@ -80,6 +115,18 @@ export class Worker {
       rest -= part;
     }
   }
+
+  /** All of its resources that are on loan and not used. */
+  takeRoom(): Amounts {
+    const all: Room = {};
+    for (const offer of this.offers) addAmounts(all, offer.takeRoom());
+    return isEmpty(all) ? NOTHING : all;
+  }
+
+  hasRoom(): boolean {
+    for (const { room } of this.offers) if (!isEmpty(room)) return true;
+    return false;
+  }
 }
 
 export class WorkerTable {
@@ -112,7 +159,7 @@ export class WorkerTable {
 
   /** Forgets a worker that runs nothing and lends nothing (I73). */
   forgetIfIdle(worker: Worker): void {
-    if (worker.running > 0 || worker.free > 0 || worker.silencedIn.size > 0) return;
+    if (worker.running > 0 || worker.free > 0 || worker.silencedIn.size > 0 || worker.hasRoom()) return;
     if (this.byId.get(worker.id) !== worker) return;
     this.byId.delete(worker.id);
     this.byNo[worker.no] = undefined;

@@ -36,6 +36,7 @@ const STUCK = numberTag(23);
 const RUN_INFO = bytesTag(24);
 const REFERENCES = bytesTag(25);
 const FILES = bytesTag(26);
+const BOOKING = bytesTag(27);
 /** Of the small messages inside of it. */
 const FIRST_TEXT = bytesTag(1);
 const SECOND_TEXT = bytesTag(2);
@@ -59,6 +60,7 @@ type OfTask = Pick<
   | 'memoryBytes'
   | 'softTimeoutMs'
   | 'stuckMs'
+  | 'booking'
 >;
 
 /** A task that was seen twice in a row, and its stretch of bytes. */
@@ -87,6 +89,7 @@ class TaskFields implements OfTask {
   memoryBytes = 0;
   softTimeoutMs = 0;
   stuckMs = 0;
+  booking = '';
 
   static of(from: OfTask): TaskFields {
     const fields = new TaskFields();
@@ -103,6 +106,7 @@ class TaskFields implements OfTask {
     fields.memoryBytes = from.memoryBytes;
     fields.softTimeoutMs = from.softTimeoutMs;
     fields.stuckMs = from.stuckMs;
+    fields.booking = from.booking;
     return fields;
   }
 }
@@ -181,6 +185,7 @@ function writeOfTask(writer: WireWriter, assignment: Assignment): void {
   writer.count(SOFT_TIMEOUT, assignment.softTimeoutMs);
   writer.count(STUCK, assignment.stuckMs);
   writer.text(FILES, assignment.files);
+  writer.text(BOOKING, assignment.booking);
   if (isSame(lastWritten, assignment)) written.add({ fields: TaskFields.of(assignment), bytes: writer.since(from) });
   lastWritten = assignment;
 }
@@ -200,7 +205,8 @@ function isSame(a: OfTask, b: OfTask): boolean {
     a.timeoutMs === b.timeoutMs &&
     a.memoryBytes === b.memoryBytes &&
     a.softTimeoutMs === b.softTimeoutMs &&
-    a.stuckMs === b.stuckMs
+    a.stuckMs === b.stuckMs &&
+    a.booking === b.booking
   );
 }
 
@@ -297,6 +303,7 @@ export function readAssignment(reader: WireReader): Assignment {
     memoryBytes: ofTask.memoryBytes,
     softTimeoutMs: ofTask.softTimeoutMs,
     stuckMs: ofTask.stuckMs,
+    booking: ofTask.booking,
     references: references ?? NONE,
   };
 }
@@ -363,6 +370,9 @@ function readField(fields: TaskFields, reader: WireReader, tag: number): boolean
       return true;
     case FILES:
       fields.files = reader.text('assignments.files', SHORT);
+      return true;
+    case BOOKING:
+      fields.booking = reader.text('assignments.booking', LONG);
       return true;
     default:
       return false;

@@ -76,6 +76,7 @@ const drawAssignment = (): Assignment => ({
   memoryBytes: drawLong(),
   softTimeoutMs: drawCount(),
   stuckMs: drawCount(),
+  booking: one('', '{"resources":{"gpu":1},"exclusive":true}'),
   references: some(() => ({ taskName: 'r', id: filled(), bytes: drawLong() })),
 });
 

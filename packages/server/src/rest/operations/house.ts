@@ -148,6 +148,20 @@ export const houseOperations: readonly Operation[] = [
     errors: ['WORKER_NOT_FOUND'],
   },
   {
+    id: 'evictWorker',
+    method: 'POST',
+    path: '/v1/workers/:id/evict',
+    group: 'fleet',
+    summary:
+      'Evicts a worker: it takes no new tasks and stops those that it runs. They can save a checkpoint, run again elsewhere, and spend no retry.',
+    action: 'evict workers',
+    roles: OPERATORS,
+    params: { id: z.string().describe('Id of the worker.') },
+    status: 200,
+    answer: workerDrainedSchema,
+    errors: ['WORKER_NOT_FOUND'],
+  },
+  {
     id: 'listNodes',
     method: 'GET',
     path: '/v1/nodes',

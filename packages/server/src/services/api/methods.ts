@@ -420,6 +420,10 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
     ask: (message) => ({ method: 'POST', path: `/v1/workers/${part(message, 'workerId')}/drain`, ...keyed(message) }),
     answer: ({ id }) => ({ workerId: id }),
   },
+  EvictWorker: {
+    ask: (message) => ({ method: 'POST', path: `/v1/workers/${part(message, 'workerId')}/evict`, ...keyed(message) }),
+    answer: ({ id }) => ({ workerId: id }),
+  },
   ListTenants: {
     ask: (message) => ({
       method: 'GET',
