@@ -25,6 +25,7 @@ import { cancelRoutes } from './cancel.ts';
 import { columnRoutes } from './columns.ts';
 import { dagHistoryRoutes } from './dag-history.ts';
 import { DagLookup } from './dag-lookup.ts';
+import { dagOwnerRoutes } from './dag-owner.ts';
 import { dagRoutes } from './dags.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { delayRoutes } from './delays.ts';
@@ -168,6 +169,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   metricsRoutes(app, parts);
   healthRoutes(app, parts);
   dagRoutes(app, parts);
+  dagOwnerRoutes(app, parts);
   dagHistoryRoutes(app, parts);
   schedulePreviewRoutes(app);
   bundleRoutes(app, parts);
