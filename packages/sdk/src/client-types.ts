@@ -34,6 +34,7 @@ import type {
   DagDefinition,
   DagDetails,
   DagNamePage,
+  DagOwner,
   DagPage,
   DagRetired,
   DagShow,
@@ -289,6 +290,8 @@ export interface Client {
   listDagNames(filter?: Omit<ListDagsOptions, keyof PageOptions>, options?: CallOptions): Promise<DagNamePage>;
   listDags(page?: ListDagsOptions, options?: CallOptions): Promise<DagPage>;
   /** No new runs and no schedule; its runs go on, its history stays, the next deploy brings it back. */
+  /** Who answers for it. Goes before the owner of the definition; null: that one counts again. */
+  setDagOwner(name: string, owner: string | null, options?: ChangeOptions): Promise<DagOwner>;
   deleteDag(name: string, options?: ChangeOptions): Promise<DagRetired>;
   listVersions(dag: string, page?: PageOptions, options?: CallOptions): Promise<VersionPage>;
   getVersion(dag: string, version: number, options?: CallOptions): Promise<VersionView>;

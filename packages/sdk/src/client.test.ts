@@ -213,6 +213,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ['cancelRun', (c) => c.cancelRun(ID), cancelled, `POST /v1/runs/${ID}/cancel`, {}],
   ['pauseSchedule', (c) => c.pauseSchedule('d'), { name: 'd', paused: true }, 'POST /v1/dags/d/schedule/pause', {}],
   ['resumeSchedule', (c) => c.resumeSchedule('d'), { name: 'd', paused: false }, 'POST /v1/dags/d/schedule/resume', {}],
+  [
+    'setDagOwner',
+    (c) => c.setDagOwner('d', 'team-a'),
+    { name: 'd', owner: 'team-a', ofDefinition: null },
+    'PUT /v1/dags/d/owner',
+    { owner: 'team-a' },
+  ],
   ['deleteDag', (c) => c.deleteDag('d'), { name: 'd', retired: true }, 'DELETE /v1/dags/d', undefined],
   ['listVersions', (c) => c.listVersions('d', { limit: 2 }), page, 'GET /v1/dags/d/versions?limit=2', undefined],
   ['listTasks', (c) => c.listTasks(ID, { state: 'failed' }), page, `GET /v1/runs/${ID}/tasks?state=failed`, undefined],

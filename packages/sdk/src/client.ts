@@ -53,6 +53,8 @@ export function createClient(options: ClientOptions): Client {
     getDag: (name, call) => get((s) => s.dagDetailsSchema, dagPath(name), call),
     listDagNames: (filter = {}, call) => get((s) => s.dagNamePageSchema, `/v1/dag-names${query({ ...filter })}`, call),
     listDags: (page = {}, call) => get((s) => s.dagPageSchema, `/v1/dags${query({ ...page })}`, call),
+    setDagOwner: (name, owner, call) =>
+      change((s) => s.dagOwnerSchema, { method: 'PUT', path: `${dagPath(name)}/owner`, body: { owner } }, call),
     deleteDag: (name, call) => change((s) => s.dagRetiredSchema, { method: 'DELETE', path: dagPath(name) }, call),
     listVersions: (dag, page = {}, call) =>
       get((s) => s.versionPageSchema, `${dagPath(dag)}/versions${query({ ...page })}`, call),

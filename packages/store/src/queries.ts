@@ -69,6 +69,7 @@ import {
 import type { DagFilter } from './queries/dag-filter.ts';
 import { type GridOptions, getDagGrid } from './queries/dag-grid.ts';
 import { listDagLabels, listDagNames } from './queries/dag-names.ts';
+import { setDagOwner } from './queries/dag-owners.ts';
 import { dagsOnEvent, findDag, type ListDags, type ListWindows, listDags, listWindows } from './queries/dags.ts';
 import {
   countDeadLetters,
@@ -200,6 +201,7 @@ export class Queries {
   tenantOfRun = (runId: RunId) => tenantOfRun(this.#database, runId);
   readTenantRules = () => readTenantRules(this.#database);
   readCaps = () => readCaps(this.#database);
+  setDagOwner = (owner: Parameters<typeof setDagOwner>[1], by: ChangedBy) => setDagOwner(this.#database, owner, by);
   readQuotas = () => readQuotas(this.#database);
   listQuotas = (tenantId: TenantId) => listQuotas(this.#database, tenantId);
   readUsage = (query: UsageQuery) => readUsage(this.#database, query);

@@ -1,6 +1,7 @@
 import type { DeleteFlags } from '../commands/dags-delete.ts';
 import type { ListDagsFlags } from '../commands/dags-list.ts';
 import type { PauseFlags } from '../commands/dags-pause.ts';
+import type { OwnerFlags } from '../commands/dags-set-owner.ts';
 import type { ClientFlags, PageFlags } from '../connection.ts';
 import { type ArgumentDefinition, clientFlags, define, pageFlags } from '../define.ts';
 
@@ -75,6 +76,20 @@ export const dagCommands = [
       ['signalbox dags resume report --tasks', 'waiting tasks start within about a second'],
     ],
     run: async ([name = ''], flags) => (await import('../commands/dags-pause.ts')).resumeDag(name, flags),
+  }),
+  define<OwnerFlags>({
+    name: 'dags set-owner',
+    summary: 'set who answers for a dag',
+    details:
+      'It goes before the owner of the definition, and stays when the dag is deployed. --clear lets that of the definition count again.',
+    arguments: [dag, { name: 'owner', what: 'a team, a person or an address', isOptional: true }],
+    flags: [{ flags: '--clear', what: 'the owner of the definition counts again' }, ...clientFlags],
+    examples: [
+      ['signalbox dags set-owner report team-data', 'shown in lists, and to filter by'],
+      ['signalbox dags set-owner report --clear', 'that of the definition'],
+    ],
+    run: async ([name = '', owner], flags) =>
+      (await import('../commands/dags-set-owner.ts')).setOwner(name, owner, flags),
   }),
   define<DeleteFlags>({
     name: 'dags delete',

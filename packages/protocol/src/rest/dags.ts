@@ -253,6 +253,17 @@ export const listDagsSchema = pageQuerySchema.extend({
 });
 
 /** The answer to a delete: no new runs, no schedule; the runs that it has go on, and its history stays. */
+export const setDagOwnerSchema = z.strictObject({
+  owner: ownerSchema.nullable().describe('Who answers for it. Null: the owner of the definition counts again.'),
+});
+export const dagOwnerSchema = z.object({
+  name: z.string(),
+  /** The one that counts. */
+  owner: z.string().nullable(),
+  ofDefinition: z.string().nullable(),
+});
+export type DagOwner = z.infer<typeof dagOwnerSchema>;
+
 export const dagRetiredSchema = z.object({ name: z.string(), retired: z.literal(true) });
 export type DagRetired = z.infer<typeof dagRetiredSchema>;
 

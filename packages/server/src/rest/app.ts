@@ -26,6 +26,7 @@ import { columnRoutes } from './columns.ts';
 import { costRoutes } from './costs.ts';
 import { dagHistoryRoutes } from './dag-history.ts';
 import { DagLookup } from './dag-lookup.ts';
+import { dagOwnerRoutes } from './dag-owner.ts';
 import { dagRoutes } from './dags.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
 import { delayRoutes } from './delays.ts';
@@ -169,6 +170,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   metricsRoutes(app, parts);
   healthRoutes(app, parts);
   dagRoutes(app, parts);
+  dagOwnerRoutes(app, parts);
   dagHistoryRoutes(app, parts);
   schedulePreviewRoutes(app);
   bundleRoutes(app, parts);

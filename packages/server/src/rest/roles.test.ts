@@ -34,6 +34,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /v1/dags/:name': 'readers',
   'PUT /v1/dags/:name': 'operators',
   'DELETE /v1/dags/:name': 'operators',
+  'PUT /v1/dags/:name/owner': 'operators',
   'GET /v1/dags/:name/versions': 'readers',
   'GET /v1/dags/:name/versions/:no': 'readers',
   'POST /v1/dags/:name/runs': 'operators',

@@ -1,6 +1,7 @@
 /** Which dags a list shows, as a condition over `dag d` and its current version `v`. Null stands for any. */
 import { phases, runOutcomes } from '../codes.ts';
 import { encodeText, textArray } from '../text.ts';
+import { OWNER_BY_HAND } from './dag-owners.ts';
 
 /** `running`, `failed`: what its newest run does or did. `scheduled`, `paused`: whether one of its schedules is. */
 export type DagShow = 'running' | 'failed' | 'scheduled' | 'paused';
@@ -21,7 +22,8 @@ export const HIDDEN_DAG_PREFIX = '.job-';
 
 /** PostgreSQL looks into no JSON that has an escaped zero character; the API lets none in. */
 const IS_ODD = `strpos(v.spec::text, '\\u0000') > 0`;
-const SEARCHED = `lower(concat_ws(' ', d.name, v.spec->>'description', (v.spec->'tags')::text, v.spec->>'owner'))`;
+const OWNER = `coalesce(${OWNER_BY_HAND}, v.spec->>'owner')`;
+const SEARCHED = `lower(concat_ws(' ', d.name, v.spec->>'description', (v.spec->'tags')::text, ${OWNER}))`;
 const schedules = (more: string) =>
   `exists (select 1 from dag_schedule x where x.shard = d.shard and x.dag_id = d.dag_id and not x.delayed${more})`;
 /** Leans on the index (shard, dag_id, run_id) of the newest partition that has a run of the dag. */
@@ -38,7 +40,7 @@ export const OF_DAG = `($2::boolean or d.retired_at is null)
 
 /** $3 tag, $4 owner, $5 words. */
 const OF_VERSION = `case when $3::text is null and $4::text is null then true when ${IS_ODD} then false
-           else ($3::text is null or (v.spec->'tags')::jsonb ? $3::text) and ($4::text is null or v.spec->>'owner' = $4::text) end
+           else ($3::text is null or (v.spec->'tags')::jsonb ? $3::text) and ($4::text is null or ${OWNER} = $4::text) end
      and case when $5::text[] is null then true when ${IS_ODD} then false
            else not exists (select 1 from unnest($5::text[]) w where strpos(${SEARCHED}, w) = 0) end`;
 

@@ -11,6 +11,7 @@ import {
   NO_VERSION_FILTER,
   OF_DAG,
 } from './dag-filter.ts';
+import { OWNER_BY_HAND } from './dag-owners.ts';
 
 /** More than anybody scrolls through. */
 export const MOST_NAMES = 50_000;
@@ -35,13 +36,13 @@ const selectLabels = statement(
   'dag_labels',
   `
   with labelled as materialized (
-    select v.spec from dag d
+    select v.spec, ${OWNER_BY_HAND} as owner from dag d
       join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
       cross join lateral (select v.spec::text as spec offset 0) t
      where d.tenant_id = $1::integer and d.retired_at is null
-       and (strpos(t.spec, '"owner"') > 0 or strpos(t.spec, '"tags"') > 0) and strpos(t.spec, '\\u0000') = 0),
+       and (strpos(t.spec, '"owner"') > 0 or strpos(t.spec, '"tags"') > 0 or ${OWNER_BY_HAND} is not null) and strpos(t.spec, '\\u0000') = 0),
   label as (
-    select 'owner' as kind, spec->>'owner' as name from labelled
+    select 'owner' as kind, coalesce(owner, spec->>'owner') as name from labelled
     union all
     select 'tag', t.name from labelled
       cross join lateral json_array_elements_text(case when json_typeof(spec->'tags') = 'array' then spec->'tags' else '[]' end) t (name))

@@ -22,6 +22,7 @@ import { type Database, holdToOrder } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText, textArray } from '../text.ts';
 import { DAG_FILTER, type DagFilter, filterValues } from './dag-filter.ts';
+import { OWNER_BY_HAND } from './dag-owners.ts';
 import type { VersionKey } from './known-specs.ts';
 import { type ShownSpec, type ShownSpecs, shownOf } from './shown-specs.ts';
 
@@ -107,7 +108,7 @@ export interface WindowView {
 const OWN = `select * from dag_schedule s
              where s.shard = d.shard and s.dag_id = d.dag_id and not s.delayed order by s.schedule_no`;
 const DAG_COLUMNS = `d.shard, d.dag_id, d.name, d.version_no, v.hash, v.at, v.actor, d.retired_at,
-    s.specs::text, s.facts::text, (select count(*) from (${OWN} limit ${SCHEDULES_COUNTED}) s)`;
+    s.specs::text, s.facts::text, (select count(*) from (${OWN} limit ${SCHEDULES_COUNTED}) s), ${OWNER_BY_HAND}`;
 const SHOWN_OF_DAG = `join dag_version v on v.shard = d.shard and v.dag_id = d.dag_id and v.version_no = d.version_no
     left join lateral (
       select json_agg(s.spec order by s.schedule_no) as specs,
@@ -154,7 +155,7 @@ const selectWindows = statement(
 );
 
 /** After the columns of all dags. */
-const SPEC_AT = 11;
+const SPEC_AT = 12;
 
 export async function findDag(database: Database, tenantId: TenantId, name: string): Promise<DagDetails | null> {
   const row = await database.snapshot(async (ask) => {
@@ -239,7 +240,7 @@ function versionOf([shard, dagId, , versionNo]: Row): VersionKey {
 }
 
 function parseDag(row: Row, shown: ShownSpec): DagView {
-  const [shard, dagId, name, versionNo, hash, at, actor, retiredAt, specs, facts, scheduleCount] = row;
+  const [shard, dagId, name, versionNo, hash, at, actor, retiredAt, specs, facts, scheduleCount, owner] = row;
   const triggers = (shown.on ?? null) === null ? [] : triggersOf(shown);
   return {
     shard: Number(shard) as ShardNo,
@@ -257,7 +258,7 @@ function parseDag(row: Row, shown: ShownSpec): DagView {
     taskCount: shown.taskCount,
     description: shown.description ?? null,
     tags: shown.tags ?? [],
-    owner: shown.owner ?? null,
+    owner: owner == null ? (shown.owner ?? null) : decodeText(owner),
     event: triggers[0]?.type ?? null,
     triggers,
     bundle: shown.bundle ?? null,

@@ -9,6 +9,7 @@ import {
   dagHistorySchema,
   dagLabelsSchema,
   dagNamePageSchema,
+  dagOwnerSchema,
   dagPageSchema,
   dagRetiredSchema,
   deployedSchema,
@@ -21,6 +22,7 @@ import {
   previewScheduleQuerySchema,
   previewScheduleSchema,
   schedulePreviewSchema,
+  setDagOwnerSchema,
   versionPageSchema,
   versionViewSchema,
 } from '@signalbox/protocol';
@@ -108,6 +110,22 @@ export const dagOperations: readonly Operation[] = [
     status: 200,
     answer: dagRetiredSchema,
     errors: ['DAG_NOT_FOUND', 'TOO_MANY_SCHEDULES'],
+  },
+  {
+    id: 'setDagOwner',
+    method: 'PUT',
+    path: '/v1/dags/:name/owner',
+    group: 'dags',
+    summary:
+      'Sets the owner of a dag. It goes before that of the definition, and stays when the dag is deployed again.',
+    action: 'set owners',
+    roles: OPERATORS,
+    params: inDag,
+    body: setDagOwnerSchema,
+    example: { owner: 'team-data' },
+    status: 200,
+    answer: dagOwnerSchema,
+    errors: ['DAG_NOT_FOUND'],
   },
   {
     id: 'listVersions',

@@ -2,6 +2,7 @@ import type { DagDetails } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import { OpenButton } from '../../actions/change.tsx';
 import { dagQuery, STATS_DAYS, statsQuery } from '../../api/queries.ts';
 import { plural, span } from '../../parts/format.ts';
 import { Ago, Time } from '../../parts/now.tsx';
@@ -17,6 +18,7 @@ import { successRate } from '../dags/figures.ts';
 import { DagLabels } from '../dags/labels.tsx';
 import { ScheduleSwitch } from '../dags/schedule-switch.tsx';
 import { RunList } from '../runs/runs.tsx';
+import { OwnerDialog } from './owner-dialog.tsx';
 import { Settings } from './settings.tsx';
 import { Versions } from './versions.tsx';
 
@@ -77,6 +79,12 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
       }
       actions={
         <>
+          <OpenButton
+            needs="operator"
+            dialog={(onClose) => <OwnerDialog dag={dag.name} owner={dag.owner} onClose={onClose} />}
+          >
+            Owner …
+          </OpenButton>
           {schedule !== null && <ScheduleSwitch dag={dag.name} paused={schedule.paused} />}
           {dag.retiredAt === null && <TriggerButton dag={dag.name} />}
         </>
