@@ -1,6 +1,7 @@
 /** What was spent in a month, for budgets. */
 import type { TenantId } from '@signalbox/engine';
 import type { UsageQuery, UsageRow } from '@signalbox/store';
+import { fromIso, toIso } from '../iso-instants.ts';
 import { type DatedCard, daysOf, priced } from './pricing.ts';
 
 const DAY_MS = 86_400_000;
@@ -8,13 +9,14 @@ const MONTHS = 12;
 export const MILLION = 1_000_000;
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
-export const dateOf = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
+export const dateOf = (day: number): string => toIso(day * DAY_MS).slice(0, 10);
+/** Of a date, as text. */
+export const dayOfDate = (date: string): number => dayOf(fromIso(date));
 
 /** Months since year 0, and its first day. */
 export function monthOf(now: number): { readonly month: number; readonly fromDay: number } {
-  const date = new Date(now);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  return { month: year * MONTHS + month, fromDay: dayOf(Date.UTC(year, month, 1)) };
+  const [year = 0, month = 1] = toIso(now).split('-', 2).map(Number);
+  return { month: year * MONTHS + month - 1, fromDay: dayOfDate(`${toIso(now).slice(0, 7)}-01`) };
 }
 
 interface Reader {

@@ -19,7 +19,7 @@ import {
 import type { StoredBudget, StoredRateCard } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type DatedCard, daysOf, type Priced, priced, readCards, sumOf } from '../costs/pricing.ts';
-import { dateOf, dayOf, MILLION, spentOf } from '../costs/spent.ts';
+import { dateOf, dayOf, dayOfDate, MILLION, spentOf } from '../costs/spent.ts';
 import { toIso } from '../iso-instants.ts';
 import { systemClock } from '../ports/clock.ts';
 import { badRequest, fromDatabase } from './errors.ts';
@@ -212,8 +212,8 @@ export function costRoutes(app: FastifyInstance, parts: RestParts): void {
 }
 
 function rangeOf({ from, to }: { readonly from?: string | undefined; readonly to?: string | undefined }) {
-  const last = to === undefined ? dayOf(systemClock.wall()) : dayOf(Date.parse(to));
-  const first = from === undefined ? last - USUAL_DAYS + 1 : dayOf(Date.parse(from));
+  const last = to === undefined ? dayOf(systemClock.wall()) : dayOfDate(to);
+  const first = from === undefined ? last - USUAL_DAYS + 1 : dayOfDate(from);
   if (first > last) throw badRequest('from', 'must not be after to');
   if (last - first >= MAX_COST_DAYS) throw badRequest('from', `must be at most ${MAX_COST_DAYS} days before to`);
   return [first, last] as const;

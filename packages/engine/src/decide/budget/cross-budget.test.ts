@@ -1,3 +1,4 @@
+/** A crossing of a budget is told once (I61). */
 import { expect, test } from 'vitest';
 import type { ShardNo } from '../../model/ids.ts';
 import { scenario, TENANT } from '../../testing/scenario.ts';
