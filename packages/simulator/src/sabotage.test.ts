@@ -235,17 +235,6 @@ function altersLoads(host: Host, alter: (heads: LoadedHeads) => LoadedHeads): vo
   store.loadHeads = async (shards, perPriority) => alter(await loadHeads(shards, perPriority));
 }
 
-/** In notes of runs, which are JSON. */
-const WAITS = /,"waits":true|(?<=\{)"waits":true,?/;
-
-/** Runs that a new owner loads do not say that they wait for others. */
-function forgetsWaits(host: Host): void {
-  altersLoads(host, (heads) => ({
-    ...heads,
-    runs: heads.runs.map((run) => (run.notes === undefined ? run : { ...run, notes: run.notes.replace(WAITS, '') })),
-  }));
-}
-
 /** A new owner decides windows as if the few runs that it has loaded were all of their dag. */
 function takesFewRunsForAll(host: Host): void {
   const { turns, ownership } = insideOf(host);
@@ -885,7 +874,6 @@ const CASES: readonly Case[] = [
     expected: /^(I1|I2|I19|D1)/,
     onHost: forgetsDecided,
   },
-  { what: 'the mark of runs that wait for others', within: 60, expected: /^(I7|I19)/, onHost: forgetsWaits },
   {
     what: 'waiting for runs to be loaded',
     within: 100,
