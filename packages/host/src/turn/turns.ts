@@ -30,8 +30,8 @@ import type { Clock, Log, Random } from '../ports.ts';
 import { Charges, describe } from './charges.ts';
 import { type Envelope, Inbox, type InboxLimits, type TurnLimits } from './inbox.ts';
 import { Outbox } from './outbox.ts';
-import { WindowPace } from './window-pace.ts';
 import { classOf, isTooDeep } from './shedding.ts';
+import { WindowPace } from './window-pace.ts';
 
 interface TurnsPorts {
   readonly store: Store;

@@ -6,7 +6,6 @@ import {
   type PlacementSpec,
   requestOf,
   type State,
-  scheduleIdOf,
   type TaskNo,
 } from '@signalbox/engine';
 import { LARGEST } from '../world/limits.ts';

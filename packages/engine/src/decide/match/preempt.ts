@@ -7,7 +7,7 @@
  * while critical tasks wait, at most so many a minute; after a look that found nobody the next one comes a second later at the earliest.
  */
 import { PRIORITIES } from '../../model/dag/spec.ts';
-import { type AttemptSlot, type TaskSlot } from '../../model/ids.ts';
+import type { AttemptSlot } from '../../model/ids.ts';
 import { addAmounts, hasAmounts, misfitOf, type Request, type Room, requestOf } from '../../model/placement.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { attemptsOfWorker, besideOf } from '../../tables/attempt/find-attempt.ts';
@@ -117,7 +117,7 @@ function victimsOn(state: State, worker: Worker, request: Request | null): Victi
 }
 
 function mayStop(state: State, attempt: AttemptSlot): boolean {
-  const slot = state.attempts.task[attempt]! as TaskSlot;
+  const slot = state.attempts.task[attempt]!;
   return (
     priorityOf(state, attempt) >= NORMAL &&
     taskSpecOf(state, slot).preemptible !== false &&
