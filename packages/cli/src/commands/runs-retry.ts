@@ -1,4 +1,5 @@
 /** `signalbox runs retry`. */
+import { counted } from '@signalbox/protocol';
 import type { Client } from '@signalbox/sdk';
 import { connect } from '../connection.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -43,14 +44,15 @@ async function retryMany(flags: RetryFlags): Promise<void> {
   const found = await allPages((page) => change({ ...page, dryRun: true }), flags.limit);
   if (flags.dryRun || found.length === 0) {
     if (flags.json) return printJson({ dryRun: true, items: found });
-    for (const one of found) print(`run ${one.run} of ${plain(one.dag)}: ${one.refused ?? `${one.count} tasks`}`);
-    return print(`${found.length} runs would be retried`);
+    for (const one of found) print(`run ${one.run} of ${plain(one.dag)}: ${one.refused ?? counted(one.count, 'task')}`);
+    return print(`${counted(found.length, 'run')} would be retried`);
   }
-  if (!flags.yes && !(await isSure(`Retry ${found.length} runs? [y/N] `))) return print('nothing was retried');
+  if (!flags.yes && !(await isSure(`Retry ${counted(found.length, 'run')}? [y/N] `)))
+    return print('nothing was retried');
   const done = await allPages(change, flags.limit);
   if (flags.json) return printJson({ dryRun: false, items: done });
   for (const { run, refused } of done) if (refused !== null) print(`run ${run}: ${refused}`);
-  print(`${done.filter(({ refused }) => refused === null).length} runs are retried`);
+  print(`${counted(done.filter(({ refused }) => refused === null).length, 'run')} retried`);
 }
 
 async function failedTasks(client: Client, run: string): Promise<string[]> {

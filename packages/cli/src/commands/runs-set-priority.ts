@@ -46,5 +46,5 @@ async function setMany(to: Priority, flags: PriorityFlags): Promise<void> {
   const done = await allPages(change, flags.limit);
   if (flags.json) return printJson({ dryRun: false, items: done });
   for (const { run, refused } of done) if (refused !== null) print(`run ${run}: ${refused}`);
-  print(`${done.filter(({ refused }) => refused === null).length} runs are ${to}`);
+  print(`${counted(done.filter(({ refused }) => refused === null).length, 'run')} set to ${to}`);
 }
