@@ -36,6 +36,8 @@ export function schedules(scene: Scene): Checker {
   const wereChosen = new Set<DagId>();
   /** Opened again, runs come back beside others. */
   const wasReopened = new Set<RunId>();
+  /** Of schedules that are gone: a run for the last window of one may be created in the commit that removes it. */
+  const policyLeft = new Map<ScheduleId, OverlapPolicy>();
   /** Of runs for windows: the policy of their schedule when they were created. */
   const policyOf = new Map<RunId, OverlapPolicy>();
   /** `schedule expression day`: the time of that day has a run. */
@@ -215,7 +217,8 @@ export function schedules(scene: Scene): Checker {
   /** What its schedule wanted when the window was decided: an edit is for later ones. */
   function notePolicy({ runId, dagId, scheduleNo, cause, firesAt, waits }: RunCreated): void {
     if (firesAt === null || cause === 'backfill' || scheduleNo === undefined) return;
-    const { ifRunning = 'allow' } = ledger.schedules.get(scheduleIdOf({ dagId, scheduleNo }))?.spec ?? {};
+    const id = scheduleIdOf({ dagId, scheduleNo });
+    const ifRunning = ledger.schedules.get(id)?.spec.ifRunning ?? policyLeft.get(id) ?? 'allow';
     policyOf.set(runId, ifRunning);
     if ((waits === true) !== (ifRunning !== 'allow')) {
       scene.fail(
@@ -245,7 +248,9 @@ export function schedules(scene: Scene): Checker {
       else if (change.kind === 'ScheduleSet') checkSet(change);
       else if (change.kind === 'ScheduleRemoved') {
         checkSettled(change);
-        const until = ledger.schedules.get(scheduleIdOf(change))?.decidedUntil ?? 0;
+        const id = scheduleIdOf(change);
+        const { spec, decidedUntil: until = 0 } = ledger.schedules.get(id) ?? {};
+        policyLeft.set(id, spec?.ifRunning ?? 'allow');
         decidedUntil.set(change.dagId, Math.max(until, decidedUntil.get(change.dagId) ?? 0));
       } else if (change.kind === 'RunReopened') {
         wasReopened.add(change.runId);
