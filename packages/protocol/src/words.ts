@@ -36,6 +36,14 @@ export const WEBHOOK_SCHEMES = ['standard', 'github', 'stripe', 'token'] as cons
 
 /** What the quotas of a tenant are of, and how much is used: see `rest/quotas.ts`. */
 export const QUOTAS = ['submits', 'deploys', 'runs', 'tasks', 'failures'] as const;
+/** What each is of, for people. */
+export const QUOTA_MEANINGS: Readonly<Record<(typeof QUOTAS)[number], string>> = {
+  submits: 'runs submitted per minute',
+  deploys: 'versions deployed per hour',
+  runs: 'runs per dag and day',
+  tasks: 'tasks at the same time',
+  failures: 'failed tasks per hour',
+};
 export const QUOTA_LEVELS = ['under', 'soft', 'hard'] as const;
 export const TENANT_STATES = ['active', 'suspended', 'deleted'] as const;
 

@@ -6,15 +6,6 @@ import { spanSchema } from './common.ts';
 export const MAX_QUOTA = 1_000_000_000;
 const MAX_RAISE_MS = 90 * 86_400_000;
 
-/** What each is of, for people. */
-export const QUOTA_MEANINGS: Readonly<Record<(typeof QUOTAS)[number], string>> = {
-  submits: 'runs submitted per minute',
-  deploys: 'versions deployed per hour',
-  runs: 'runs per dag and day',
-  tasks: 'tasks at the same time',
-  failures: 'failed tasks per hour',
-};
-
 export const quotaNameSchema = z.enum(QUOTAS, `must be one of ${QUOTAS.join(', ')}`);
 export type QuotaName = z.infer<typeof quotaNameSchema>;
 

@@ -1,5 +1,6 @@
 /** The quotas of a tenant: how much of each is used, and a form that sets or raises one. */
-import { QUOTA_MEANINGS, type QuotaName, type QuotaView } from '@signalbox/protocol';
+import type { QuotaName, QuotaView } from '@signalbox/protocol';
+import { QUOTA_MEANINGS } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post, put, remove, seg } from '../../api/client.ts';
