@@ -39,6 +39,10 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     await client().deployDag(definition(name));
     return { path: `/v1/dags/${name}` };
   },
+  setDagOwner: async (name) => {
+    await client().deployDag(definition(name));
+    return { path: `/v1/dags/${name}/owner`, body: { owner: 'team-a' }, other: { owner: 'team-b' } };
+  },
   submit: async (name) => {
     await client().deployDag(definition(name));
     return { path: `/v1/dags/${name}/runs`, body: { params: 1 }, other: { params: 2 } };
@@ -187,6 +191,30 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
   }),
   resumeTenant: async (name) => ({ path: `/v1/tenants/${await tenantOf(name)}/resume` }),
   deleteTenant: async (name) => ({ path: `/v1/tenants/${await tenantOf(name)}` }),
+  setQuota: async (name) => ({
+    path: `/v1/tenants/${await tenantOf(name)}/quotas/submits`,
+    body: { soft: 8, hard: 10 },
+    other: { soft: 8, hard: 11 },
+  }),
+  raiseQuota: async (name) => {
+    const raise = { hard: 20, for: '2h', reason: 'the end of the quarter' };
+    return { path: `${await quotaOf(name)}/raise`, body: raise, other: { ...raise, hard: 30 } };
+  },
+  removeQuota: async (name) => ({ path: await quotaOf(name) }),
+  setRateCard: async () => ({
+    path: '/v1/costs/rates',
+    body: { currency: 'EUR', slotHour: 0.04 },
+    other: { currency: 'EUR', slotHour: 0.05 },
+  }),
+  setBudget: async (name) => {
+    await client().deployDag(definition(name));
+    return { path: `/v1/costs/budgets/dag:${name}`, body: { amount: 500 }, other: { amount: 600 } };
+  },
+  removeBudget: async (name) => {
+    await client().deployDag(definition(name));
+    await client().setBudget(`dag:${name}`, 500);
+    return { path: `/v1/costs/budgets/dag:${name}` };
+  },
   createLoginLink: async () => ({ path: '/v1/login-links', body: {} }),
   runRetention: async () => ({ path: '/v1/retention/run' }),
   clearTasks: async (name) => ({ path: `/v1/runs/${await failedRun(name)}/clear`, body: { tasks: ['a'] } }),
@@ -204,6 +232,10 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
   cancelRuns: async (name) => {
     await waitingRun(name);
     return { path: '/v1/runs/cancel', body: { dag: name } };
+  },
+  retryRuns: async (name) => {
+    await failedRun(name);
+    return { path: '/v1/runs/retry', body: { dag: name }, other: { dag: name, dryRun: true } };
   },
   setPriority: async (name) => ({
     path: `/v1/runs/${await waitingRun(name)}/priority`,
@@ -244,6 +276,12 @@ const tenantName = (name: string): string => name.toLowerCase();
 
 async function tenantOf(name: string): Promise<string> {
   return (await client().createTenant({ name: tenantName(name) })).name;
+}
+
+async function quotaOf(name: string): Promise<string> {
+  const tenant = await tenantOf(name);
+  await client().setQuota(tenant, 'submits', { soft: 8, hard: 10 });
+  return `/v1/tenants/${tenant}/quotas/submits`;
 }
 
 async function scheduleOf(name: string): Promise<string> {
