@@ -75,6 +75,7 @@ const NO_WORD = {
   answers: [],
   epochs: [],
   drain: false,
+  evictMs: 0,
   requestAnswers: [],
   pingAnswered: 0,
 };
