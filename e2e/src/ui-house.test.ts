@@ -131,7 +131,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await go('/');
     await page.getByRole('link', { name: 'Tenants', exact: true }).click();
     await row('default').waitFor();
-    await expect.poll(() => row('default').getByRole('button').allTextContents()).toEqual(['Settings …']);
+    await expect.poll(() => row('default').getByRole('button').allTextContents()).toEqual(['Settings …', 'Quotas …']);
     await press('New tenant …');
     await dialog().getByLabel('Name', { exact: true }).fill('team-a');
     await dialog().getByLabel('Weight').fill('none');

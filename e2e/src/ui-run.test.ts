@@ -247,7 +247,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
       .poll(() => held.locator('.why-chain li').allTextContents())
       .toEqual([
         'copy: Position 2: 1 task of queue "narrow" goes first.',
-        'All 1 slots for queue "narrow" are in use. Queues',
+        'The only slot for queue "narrow" is in use. Queues',
       ]);
     await held.getByRole('link', { name: 'copy' }).first().click();
     await page.waitForURL(new RegExp(`/runs/${third}/tasks/copy$`));
@@ -259,7 +259,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await dialog().getByLabel('Priority').selectOption('high');
     await confirm('Change the priority');
     await page.getByText('The priority of the run was normal and is high.').waitFor();
-    await page.getByRole('status').getByText('All 1 slots for queue "narrow" are in use.').waitFor();
+    await page.getByRole('status').getByText('The only slot for queue "narrow" is in use.').waitFor();
     await held.getByRole('button', { name: 'Change the priority …' }).waitFor({ state: 'detached' });
     await go(`/runs/${second}/tasks/copy`);
     await page.getByRole('status').getByText('Position 2').waitFor();
