@@ -5,6 +5,7 @@ export type { Session } from './gateway/session.ts';
 export { Host } from './host.ts';
 export { Histogram, type HistogramSeen } from './metrics/histogram.ts';
 export type { HostMetrics } from './metrics/metrics.ts';
+export { placeShards } from './ownership/placement.ts';
 export type * from './peer/message.ts';
 export type { WorkerSeen } from './peer/message.ts';
 export { PEER_FORMAT } from './peer/message.ts';
