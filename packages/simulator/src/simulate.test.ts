@@ -52,6 +52,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [3100000084, 'safety', 'I7: commands on schedules, and runs that wait to be admitted and are not loaded'],
   [3200000155, 'safety', 'I7: runs that were cancelled while they waited for their key, and are not loaded'],
   [450000305, 'safety', 'I3: newer zone data, and a schedule that is always in memory'],
+  [5100000328, 'safety', 'I24: a slot for any task, of a spot worker that its owner did not know as one'],
+  [5100000479, 'safety', 'I32: the retry of a hook before a setup, and a map over another setup of the same teardown'],
 ];
 
 /** Null when all is as promised. */

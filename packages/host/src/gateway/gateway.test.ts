@@ -2,6 +2,7 @@ import type {
   Command,
   Demand,
   Epoch,
+  Labels,
   NodeId,
   QueueName,
   RunId,
@@ -9,6 +10,7 @@ import type {
   State,
   TenantId,
   WorkerId,
+  WorkerTraits,
 } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { Directory } from '../directory.ts';
@@ -23,10 +25,11 @@ const claim = { runId: 65_536 as RunId, taskNo: 0, attemptNo: 1, fence: 1 } as A
 const tenantId = 1 as TenantId;
 const demand: Demand[] = [{ tenantId, queue, counts: [0, 0, 1, 0] }];
 
-function setUp(slots = 1) {
+function setUp(slots = 1, traits?: WorkerTraits) {
   const commands: Command[] = [];
   const lent: NodeId[] = [];
   const told: string[] = [];
+  const messages: object[] = [];
   const replies: ((result: Routed) => void)[] = [];
   let state: State | null = { shards: new Map() } as unknown as State;
   let timers: (() => void)[] = [];
@@ -49,7 +52,9 @@ function setUp(slots = 1) {
       inbox: { offer: ({ command }: { command: Command }) => commands.push(command) },
     },
     peers: () => ({
-      tell: (nodeId: NodeId, { kind }: { kind: string }) => {
+      tell: (nodeId: NodeId, message: { kind: string }) => {
+        const { kind } = message;
+        messages.push(message);
         told.push(`${kind} to ${nodeId}`);
         return kind === 'lent' && lent.push(nodeId) > 0;
       },
@@ -61,7 +66,17 @@ function setUp(slots = 1) {
   const gateway = new Gateway(ports as unknown as GatewayPorts);
   const door = new Proxy({}, { get: () => () => undefined }) as WorkerDoor;
   const says = gateway.attach(
-    { workerId, tenantId, tenants: [tenantId], name: 'w', queues: [queue], slots, holds: [], draining: false },
+    {
+      workerId,
+      tenantId,
+      tenants: [tenantId],
+      name: 'w',
+      queues: [queue],
+      slots,
+      holds: [],
+      draining: false,
+      ...(traits && { traits }),
+    },
     door,
   );
   const free = () => gateway.workers()[0]?.free;
@@ -76,7 +91,7 @@ function setUp(slots = 1) {
   const pass = (ms: number) => {
     mono += ms;
   };
-  return { gateway, says, commands, lent, told, replies, free, ringAll, stopEngine, pass };
+  return { gateway, says, commands, lent, told, messages, replies, free, ringAll, stopEngine, pass };
 }
 
 const assignment = { claim } as Assignment;
@@ -204,4 +219,17 @@ test('a worker that takes claims ahead of its slots is lent for more, and what i
   expect(lentOf()).toEqual([2, 10]);
   says.ahead(4);
   expect(commands.at(-1)).toMatchObject({ kind: 'RecallSlots', workerId, count: 6 });
+});
+
+test.each([
+  [{ spot: 'true' }, true],
+  [{ spot: 'false' }, false],
+  [{}, false],
+])('an owner that gets a slot for any task is told of the labels %j: %s (I24)', (labels: Labels, isTold) => {
+  const traits = { slots: 1, resources: {}, labels };
+  const { gateway, stopEngine, messages } = setUp(1, traits);
+  stopEngine();
+  gateway.demand(other, demand);
+  expect(messages).toEqual([expect.objectContaining({ kind: 'lent', count: 1 })]);
+  expect(messages[0]).toEqual(isTold ? expect.objectContaining({ traits }) : expect.not.objectContaining({ traits }));
 });

@@ -39,6 +39,7 @@ import type { Router } from '../router.ts';
 import type { Turns } from '../turn/turns.ts';
 import { PendingRequests } from './attempt-requests.ts';
 import { Lending, type Loan } from './lending.ts';
+import { lentWith, spotOf } from './lent-with.ts';
 import { openOutput, reportCommand } from './open-output.ts';
 import { claimKey, type HeldBooking, Session } from './session.ts';
 
@@ -89,7 +90,7 @@ export class Gateway {
           tenantId,
           queues: session.queues,
           count: loan.count,
-          ...(loan.isForRequest ? lentWith(session, loan, nodeId) : {}),
+          ...(loan.isForRequest ? lentWith(session, loan, nodeId) : spotOf(session)),
           agoMs: this.silentMs(session),
         }),
     });
@@ -489,18 +490,4 @@ export class Gateway {
   private command(command: Command): void {
     this.ports.turns.inbox.offer({ command, reply: null });
   }
-}
-
-/** What goes with lent slots of a worker that says what it has. */
-function lentWith(
-  session: Session,
-  { room }: Loan,
-  nodeId: NodeId,
-): Partial<Pick<LendSlots, 'traits' | 'room' | 'isWhole'>> {
-  const { traits, isIdle } = session;
-  return {
-    ...(traits === null ? {} : { traits }),
-    ...(isEmpty(room) ? {} : { room }),
-    ...(isIdle && session.isLentOnlyTo(nodeId) ? { isWhole: true } : {}),
-  };
 }

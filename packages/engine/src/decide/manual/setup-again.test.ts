@@ -290,6 +290,29 @@ test('an item that runs keeps the setup that its map runs over from being made a
   expect(states(box, 'make', 'use', 'other', 'drop')).toEqual(['ready', 'blocked', 'blocked', 'blocked']);
 });
 
+test('nor does the retry of a hook stop such an item: the setup that it stands before would be made again with others (I32)', () => {
+  const map = { over: [{ from: 'task', task: 0, fact: 0 } as const], mode: 'product' as const };
+  const tasks = [
+    task('make', [], { setup: true, facts: [[]] }),
+    task('each', [], { group: 0 }),
+    task('other', [0]),
+    task('drop', [0, 2], { teardown: [0, 2] }),
+    task('other:before', [], { hook: { of: 2, on: 'before' } }),
+  ];
+  const box = scenario({
+    dag: dag(tasks, { groups: [{ name: 'items', parent: null, map }] }),
+    workers: ['w1', 'w2'],
+  });
+  end(box, 'make', 'succeeded', ['only']);
+  end(box, 'other:before', 'permanent');
+  end(box, 'drop');
+  const each = box.claim('each[0]');
+  expect(box.retry('other:before')).toMatchObject({ ok: false, code: 'TASK_BUSY', detail: 'each[0] (running)' });
+  box.report(each, 'succeeded');
+  expect(box.retry('other:before')).toMatchObject({ ok: true });
+  expect(states(box, 'make', 'drop', 'other:before')).toEqual(['ready', 'blocked', 'blocked']);
+});
+
 test('an eager rule does not start a task before its setup has ended, `always` does', () => {
   const box = scenario({
     dag: dag([

@@ -143,7 +143,10 @@ function decidedWith(state: State, view: RunTasksView, from: readonly number[]):
   const [seen, stack] = [new Set<number>(), [...from]];
   for (let no = stack.pop(); no !== undefined; no = stack.pop()) {
     const spec = specIn(view, no);
-    for (const below of [...view.graph.below(spec), ...(view.graph.maps?.fed.get(spec) ?? [])]) {
+    const { graph } = view;
+    // What a hook stands before is decided with the hook, and so is all behind a short circuit or a setup.
+    const fed = graph.maps?.fed.get(spec) ?? [];
+    for (const below of [...graph.below(spec), ...fed, ...(graph.behind.get(spec) ?? [])]) {
       visitNear(view, no, below, (other) => {
         if (seen.has(other) || hasOwnState(state, slotIn(view, other))) return;
         seen.add(other);
