@@ -39,7 +39,7 @@ function setUp(upstreamCount: number, bytesEach = 1_000) {
     gateway: {
       assign: (_from: NodeId, _workerId: WorkerId, assignments: readonly Assignment[]) => assigned.push(...assignments),
       kill: () => said.push('killed'),
-      slotsReturned: (_from: NodeId, _workerId: WorkerId, count: number) => said.push(`returned ${count}`),
+      slotsReturned: (_from: NodeId, { count }: { count: number }) => said.push(`returned ${count}`),
     },
   } as unknown as EffectPorts);
   const task = { name: 't', handler: 'h', queue: 'q', timeoutMs: null, needs: [...Array(upstreamCount).keys()] };

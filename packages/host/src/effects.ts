@@ -83,11 +83,16 @@ export class Effects {
     else peers().tell(effect.gateway, { kind: 'killed', workerId, kills });
   }
 
-  private returnSlots(to: Pick<SendAssignment, 'gateway' | 'workerId'>, count: number, room: Amounts = NOTHING): void {
+  private returnSlots(
+    to: Pick<SendAssignment, 'gateway' | 'workerId' | 'stream'>,
+    count: number,
+    room: Amounts = NOTHING,
+  ): void {
     const { self, gateway, peers } = this.ports;
-    const { workerId } = to;
-    if (to.gateway === self) gateway.slotsReturned(self, workerId, count, room);
-    else peers().tell(to.gateway, { kind: 'returned', workerId, count, ...(isEmpty(room) ? {} : { room }) });
+    const { workerId, stream } = to;
+    const returned = { workerId, count, stream, ...(isEmpty(room) ? {} : { room }) };
+    if (to.gateway === self) gateway.slotsReturned(self, returned);
+    else peers().tell(to.gateway, { kind: 'returned', ...returned });
   }
 
   /** The assignment is not sent. */
@@ -193,6 +198,7 @@ export class Effects {
       map,
       checkpoint: checkpoint === null ? '' : (inputs({ runId: claim.runId, taskNo: claim.taskNo, checkpoint }) ?? ''),
       ...(effect.booking === null ? {} : { booking: effect.booking }),
+      stream: effect.stream,
       memoryBytes: effect.memoryBytes,
       softTimeoutMs: task.softTimeoutMs ?? 0,
       stuckMs: task.stuckMs ?? 0,

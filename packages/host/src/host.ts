@@ -321,7 +321,7 @@ export class Host {
       case 'killed':
         return this.gateway.kill(message.workerId, message.kills);
       case 'returned':
-        return this.gateway.slotsReturned(from, message.workerId, message.count, message.room);
+        return this.gateway.slotsReturned(from, message);
       case 'reconcile':
         this.directory.announce(from, message.epochs);
         this.gateway.reconcile(message.epochs);

@@ -162,6 +162,8 @@ export interface Assignment {
   readonly checkpoint: string;
   /** What it takes of its worker beside a slot. */
   readonly booking?: Booking;
+  /** The stream of the worker whose slot it takes. Nodes of older versions do not send it. */
+  readonly stream?: number;
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
   /** After this long it counts as slow; 0 for never. */

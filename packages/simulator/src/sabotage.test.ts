@@ -425,18 +425,30 @@ function losesChanges(host: Host, isLost: (change: Change) => boolean): void {
   };
 }
 
-/** A changed priority is in memory only. */
-function storesOldPriorities(host: Host): void {
+/** What is stored of a change is not what was decided. */
+function altersChanges(host: Host, alter: (change: Change) => Change): void {
   const { store } = insideOf(host).ownership.ports;
   const openChain = store.openChain.bind(store);
-  const asBefore = (change: Change): Change =>
-    change.kind === 'PrioritySet' ? { ...change, priority: change.before } : change;
   store.openChain = async (nodeId) => {
     const chain = await openChain(nodeId);
     const commit = chain.commit.bind(chain);
-    chain.commit = (batch) => commit({ ...batch, changes: batch.changes.map(asBefore) });
+    chain.commit = (batch) => commit({ ...batch, changes: batch.changes.map(alter) });
     return chain;
   };
+}
+
+/** A changed priority is in memory only. */
+function storesOldPriorities(host: Host): void {
+  altersChanges(host, (change) => (change.kind === 'PrioritySet' ? { ...change, priority: change.before } : change));
+}
+
+/** That a run waits until others have ended is in memory only. */
+function forgetsThatRunsWait(host: Host): void {
+  altersChanges(host, (change) => {
+    if (change.kind !== 'RunCreated') return change;
+    const { waits: _, ...rest } = change;
+    return rest;
+  });
 }
 
 /** A dead letter is written twice, by a host that sends some changes again. */
@@ -982,9 +994,15 @@ const CASES: readonly Case[] = [
   {
     what: 'the storing of priorities',
     within: 150,
-    shownBy: 12,
+    shownBy: 31,
     expected: /^(I19|I49|I65)/,
     onHost: storesOldPriorities,
+  },
+  {
+    what: 'the mark of runs that wait for others',
+    within: 20,
+    expected: /^(I7|I19)/,
+    onHost: forgetsThatRunsWait,
   },
   {
     what: 'one kind of change in the journal',

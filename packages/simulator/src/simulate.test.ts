@@ -54,6 +54,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [450000305, 'safety', 'I3: newer zone data, and a schedule that is always in memory'],
   [5100000328, 'safety', 'I24: a slot for any task, of a spot worker that its owner did not know as one'],
   [5100000479, 'safety', 'I32: the retry of a hook before a setup, and a map over another setup of the same teardown'],
+  [5300000283, 'liveness', 'I24: resources that came back of the stream before, when a worker had connected again'],
 ];
 
 /** Null when all is as promised. */

@@ -77,6 +77,8 @@ export interface SendAssignment {
   readonly shard: ShardNo;
   readonly epoch: Epoch;
   readonly claim: ClaimRef;
+  /** The stream whose slot it takes. */
+  readonly stream: number;
   readonly runUid: RunUid;
   readonly version: Version;
   /** What it is to do: `version.task(specNo)`. The number of the claim itself, unless that is an instance of a map. */
@@ -123,6 +125,8 @@ export interface ReturnSlots {
   readonly count: number;
   /** With these of its resources. */
   readonly room?: Amounts;
+  /** The stream that they were lent from. */
+  readonly stream: number;
 }
 
 /**

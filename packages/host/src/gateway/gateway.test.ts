@@ -65,20 +65,22 @@ function setUp(slots = 1, traits?: WorkerTraits) {
   };
   const gateway = new Gateway(ports as unknown as GatewayPorts);
   const door = new Proxy({}, { get: () => () => undefined }) as WorkerDoor;
-  const says = gateway.attach(
-    {
-      workerId,
-      tenantId,
-      tenants: [tenantId],
-      name: 'w',
-      queues: [queue],
-      slots,
-      holds: [],
-      draining: false,
-      ...(traits && { traits }),
-    },
-    door,
-  );
+  const attachAgain = () =>
+    gateway.attach(
+      {
+        workerId,
+        tenantId,
+        tenants: [tenantId],
+        name: 'w',
+        queues: [queue],
+        slots,
+        holds: [],
+        draining: false,
+        ...(traits && { traits }),
+      },
+      door,
+    );
+  const says = attachAgain();
   const free = () => gateway.workers()[0]?.free;
   const ringAll = () => {
     const due = timers;
@@ -91,7 +93,7 @@ function setUp(slots = 1, traits?: WorkerTraits) {
   const pass = (ms: number) => {
     mono += ms;
   };
-  return { gateway, says, commands, lent, told, messages, replies, free, ringAll, stopEngine, pass };
+  return { gateway, says, commands, lent, told, messages, replies, free, ringAll, stopEngine, pass, attachAgain };
 }
 
 const assignment = { claim } as Assignment;
@@ -232,4 +234,19 @@ test.each([
   gateway.demand(other, demand);
   expect(messages).toEqual([expect.objectContaining({ kind: 'lent', count: 1 })]);
   expect(messages[0]).toEqual(isTold ? expect.objectContaining({ traits }) : expect.not.objectContaining({ traits }));
+});
+
+test('what comes back of the stream before is not of this one, and what it claimed fills a slot of this one (I24)', () => {
+  const { gateway, says, commands, free, attachAgain } = setUp(2);
+  attachAgain();
+  expect(free()).toBe(0);
+  gateway.slotsReturned(self, { workerId, count: 2, stream: 1 });
+  expect(free()).toBe(0);
+  // Claimed before the worker connected again: what is lent now is one too many.
+  gateway.assign(self, workerId, [{ ...assignment, stream: 1 }]);
+  expect(commands.at(-1)).toMatchObject({ kind: 'RecallSlots', count: 1, stream: 2 });
+  gateway.slotsReturned(self, { workerId, count: 1, stream: 2 });
+  expect(free()).toBe(0);
+  says.closed();
+  expect(gateway.workers()).toHaveLength(1);
 });

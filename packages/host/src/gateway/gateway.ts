@@ -3,7 +3,6 @@
  * workers and reports to owners, and tells owners which workers it hears. It decides nothing about tasks.
  */
 import {
-  type Amounts,
   type ClaimRef,
   type Command,
   type Demand,
@@ -19,7 +18,7 @@ import {
 } from '@signalbox/engine';
 import type { Frozen, TenantRule } from '@signalbox/store';
 import type { Directory } from '../directory.ts';
-import type { PeerMessage, ProgressSeen } from '../peer/message.ts';
+import type { PeerMessage, ProgressSeen, SlotsReturned } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
 import type {
   Assignment,
@@ -72,6 +71,7 @@ export class Gateway {
   private readonly departed = new Map<WorkerId, number>();
   /** Ids of workers that take nothing new. */
   private cordoned: ReadonlySet<string> = new Set();
+  private lastStreamNo = 0;
   private cancelSweep: (() => void) | null = null;
 
   constructor(ports: GatewayPorts) {
@@ -90,6 +90,7 @@ export class Gateway {
           tenantId,
           queues: session.queues,
           count: loan.count,
+          stream: session.streamNo,
           ...(loan.isForRequest ? lentWith(session, loan, nodeId) : spotOf(session)),
           agoMs: this.silentMs(session),
         }),
@@ -142,6 +143,8 @@ export class Gateway {
     const { proven, unproven } = this.proveHolds(hello);
     const session = new Session(hello, proven, door, this.ports.clock.mono());
     session.isCordoned = this.cordoned.has(session.workerId);
+    this.lastStreamNo += 1;
+    session.streamNo = this.lastStreamNo;
     this.sessions.set(session.workerId, session);
     this.ports.log('info', 'A worker has come.', { worker: session.workerId, slots: session.slots });
     door.epochs(this.ports.directory.knownEpochs());
@@ -174,10 +177,12 @@ export class Gateway {
       for (const { claim } of assignments) this.refuse(claim, workerId);
       return;
     }
-    for (const { claim, booking } of assignments) {
-      session.endLoan(from, booking?.slots ?? 1, booking?.resources);
+    for (const { claim, booking, stream } of assignments) {
+      if (session.isOfStream(stream)) session.endLoan(from, booking?.slots ?? 1, booking?.resources);
       session.hold(claim, booking);
     }
+    // Claimed with a slot of the stream before: it fills one that may be lent from this stream.
+    if (session.free < 0) this.lending.recall(session, -session.free);
     session.door.assign(assignments);
   }
 
@@ -185,9 +190,9 @@ export class Gateway {
     this.sessions.get(workerId)?.door.kill(kills);
   }
 
-  slotsReturned(from: NodeId, workerId: WorkerId, count: number, room: Amounts = NOTHING): void {
+  slotsReturned(from: NodeId, { workerId, count, room = NOTHING, stream }: Omit<SlotsReturned, 'kind'>): void {
     const session = this.sessions.get(workerId);
-    if (session === undefined) return;
+    if (session === undefined || !session.isOfStream(stream)) return;
     session.endLoan(from, count, room);
     this.lending.offer(session);
   }
@@ -451,20 +456,31 @@ export class Gateway {
     // With no engine to answer they are free at once: another node waits for them.
     if (turns.current() === null) {
       session.endAllLoans(self);
-      return this.slotsReturned(self, session.workerId, 0);
+      return this.slotsReturned(self, { workerId: session.workerId, count: 0 });
     }
-    this.command({ kind: 'RecallSlots', gateway: self, workerId: session.workerId, count, withRoom: true });
+    const { workerId, streamNo: stream } = session;
+    this.command({ kind: 'RecallSlots', gateway: self, workerId, count, withRoom: true, stream });
   }
 
   /** Until recalled, or for one decision about one tenant. */
   private lendCommand(session: Session, loan: Loan, forTenant: TenantId | null): Command {
     const { self } = this.ports;
     const { count } = loan;
-    const { workerId, queues } = session;
+    const { workerId, queues, streamNo: stream } = session;
     const agoMs = this.silentMs(session);
     const standing = forTenant === null;
     const tenants = forTenant === null ? session.tenants : [forTenant];
-    const lent = { kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, agoMs } as const;
+    const lent = {
+      kind: 'LendSlots',
+      gateway: self,
+      workerId,
+      tenants,
+      queues,
+      count,
+      standing,
+      stream,
+      agoMs,
+    } as const;
     return session.traits === null ? lent : { ...lent, ...lentWith(session, loan, self) };
   }
 

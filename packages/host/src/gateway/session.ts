@@ -47,6 +47,8 @@ export class Session {
   /** How many more claims it takes than it has slots. */
   ahead = 0;
   readonly door: WorkerDoor;
+  /** Among all streams of this gateway. What comes back of the loans of an earlier one is not of this one. */
+  streamNo = 0;
   /** Claims that fill a slot: sent on this stream, or proven by hello, and not reported yet. */
   readonly held = new Map<string, ClaimRef>();
   /** Those that its last heartbeat did not contain. If the next one does not either, they never arrived. */
@@ -134,6 +136,11 @@ export class Session {
     return this.isDraining || this.isCordoned || this.isGone || this.exclusiveCount > 0
       ? 0
       : this.slots + this.ahead - this.held.size - this.lentTotal;
+  }
+
+  /** Older nodes do not say which stream they mean. */
+  isOfStream(no: number | undefined): boolean {
+    return no === undefined || no === this.streamNo;
   }
 
   /** It has nothing to do. */

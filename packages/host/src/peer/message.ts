@@ -69,6 +69,8 @@ export interface SlotsLent {
   readonly traits?: WorkerTraits;
   readonly room?: Amounts;
   readonly isWhole?: boolean;
+  /** The stream of the worker that they are lent from. Nodes of older versions do not send it. */
+  readonly stream?: number;
   /** How long ago the gateway heard the worker. */
   readonly agoMs: number;
 }
@@ -79,6 +81,8 @@ export interface SlotsReturned {
   readonly workerId: WorkerId;
   readonly count: number;
   readonly room?: Amounts;
+  /** The stream that they were lent from. Nodes of older versions do not send it. */
+  readonly stream?: number;
 }
 
 /** Owner to gateway. */

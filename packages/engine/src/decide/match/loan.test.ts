@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Command } from '../../model/command.ts';
+import type { Command, LendSlots } from '../../model/command.ts';
 import type { NodeId, QueueName, WorkerId } from '../../model/ids.ts';
 import { scenario, TENANT } from '../../testing/scenario.ts';
 
@@ -22,7 +22,26 @@ test('what one gateway lent goes back to it when another one lends slots of the 
   box.feed(lend('second', 1, false));
   const returned = box.effects.filter(({ kind }) => kind === 'ReturnSlots');
   expect(returned).toEqual([
-    { kind: 'ReturnSlots', gateway: 'first', workerId, count: 4 },
-    { kind: 'ReturnSlots', gateway: 'second', workerId, count: 1 },
+    { kind: 'ReturnSlots', gateway: 'first', workerId, count: 4, stream: 0 },
+    { kind: 'ReturnSlots', gateway: 'second', workerId, count: 1, stream: 0 },
   ]);
+});
+
+test('slots of a stream that is gone are lent no more, and nobody is told: the new stream lends them again (I24)', () => {
+  const box = scenario({ audit: false });
+  const traits = { slots: 2, resources: { cpu: 2000 }, labels: {} };
+  const streamed = (stream: number): Command => ({
+    ...(lend('only', 2, true) as LendSlots),
+    ...{ stream, traits, room: { cpu: 2000 } },
+  });
+  const recall = (stream: number): Command => ({
+    ...{ kind: 'RecallSlots', gateway: 'only' as NodeId, workerId, count: 9, withRoom: true, stream },
+  });
+  box.feed(streamed(1));
+  box.feed(streamed(2));
+  box.feed(recall(1));
+  const returned = () => box.effects.filter(({ kind }) => kind === 'ReturnSlots');
+  expect(returned()).toEqual([]);
+  box.feed(recall(2));
+  expect(returned()).toMatchObject([{ count: 2, room: { cpu: 2000 }, stream: 2 }]);
 });

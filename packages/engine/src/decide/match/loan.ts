@@ -15,8 +15,11 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const { state } = recorder;
   const leaseEndsAt = (state.mono - command.agoMs + state.settings.leaseMs) as MonoMs;
   const worker = state.workers.getOrAdd(command.workerId, leaseEndsAt);
+  const { stream = 0 } = command;
   if (worker.gateway !== command.gateway) returnToOther(recorder, worker);
+  else if (worker.stream !== stream) dropLoans(worker);
   worker.gateway = command.gateway;
+  worker.stream = stream;
   // A gateway lends only the slots of a worker that it hears.
   worker.heard = true;
   renewLease(worker, leaseEndsAt);
@@ -41,6 +44,12 @@ function returnToOther(recorder: Recorder, worker: Worker): void {
   worker.takeBack(count);
   const room = worker.takeRoom();
   if (gateway !== null) sendReturn(recorder, worker, count, room);
+}
+
+/** Of a stream that is gone: the gateway lends all that is free from the new one, so nobody waits for these (I24). */
+function dropLoans(worker: Worker): void {
+  worker.takeBack(worker.free);
+  worker.takeRoom();
 }
 
 function offerOf({ state }: Recorder, worker: Worker, { tenants, queues, standing }: LendSlots): Offer {
@@ -83,17 +92,17 @@ function moveStanding(worker: Worker, to: Offer): void {
   }
 }
 
-export function recallSlots(recorder: Recorder, { workerId, gateway, count, withRoom }: RecallSlots): void {
+export function recallSlots(recorder: Recorder, command: RecallSlots): void {
+  const { workerId, gateway, count, withRoom, stream = 0 } = command;
   const worker = recorder.state.workers.get(workerId);
-  if (worker === undefined || worker.gateway !== gateway) return;
+  if (worker === undefined || worker.gateway !== gateway || worker.stream !== stream) return;
   giveBack(recorder, worker, Math.min(count, worker.free), withRoom === true ? worker.takeRoom() : NOTHING);
 }
 
 export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void {
   for (const worker of state.workers.all()) {
     if (worker.gateway !== gateway) continue;
-    worker.takeBack(worker.free);
-    worker.takeRoom();
+    dropLoans(worker);
     worker.gateway = null;
     state.workers.forgetIfIdle(worker);
   }
@@ -122,8 +131,9 @@ function tellReturned(recorder: Recorder, worker: Worker, count: number, room: A
   recorder.state.workers.forgetIfIdle(worker);
 }
 
-function sendReturn(recorder: Recorder, { gateway, id: workerId }: Worker, count: number, room: Amounts): void {
+function sendReturn(recorder: Recorder, worker: Worker, count: number, room: Amounts): void {
+  const { gateway, id: workerId, stream } = worker;
   const hasRoom = !isEmpty(room);
   if (count === 0 && !hasRoom) return;
-  recorder.send({ kind: 'ReturnSlots', gateway: gateway!, workerId, count, ...(hasRoom ? { room } : {}) });
+  recorder.send({ kind: 'ReturnSlots', gateway: gateway!, workerId, count, stream, ...(hasRoom ? { room } : {}) });
 }

@@ -38,6 +38,7 @@ export function sendAssignment(
     shard: shard.shard,
     epoch: shard.epoch,
     claim,
+    stream: worker.stream,
     runUid: state.runs.uidOf(run),
     version: state.runs.versionOf(run),
     specNo: seen.specNo,

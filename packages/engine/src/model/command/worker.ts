@@ -51,6 +51,8 @@ export interface LendSlots {
   /** The worker has nothing to do, and all its slots are lent to this node. */
   readonly isWhole?: boolean;
   readonly standing: boolean;
+  /** The stream of the worker that they are lent from: one that connects again has a new one. Older nodes do not send it. */
+  readonly stream?: number;
   /** How long ago the gateway heard the worker. */
   readonly agoMs: number;
 }
@@ -62,6 +64,7 @@ export interface RecallSlots {
   readonly count: number;
   /** With all that was lent of its resources. */
   readonly withRoom?: boolean;
+  readonly stream?: number;
 }
 
 /** A heartbeat: renews every lease of the worker, and says what it holds. */

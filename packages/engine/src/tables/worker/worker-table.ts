@@ -72,6 +72,8 @@ export class Worker {
   readonly id: WorkerId;
   /** The gateway it was last heard through; null until it is heard. */
   gateway: NodeId | null = null;
+  /** The stream that its slots were lent from last. */
+  stream = 0;
   /** What it is and has in all. */
   traits: WorkerTraits = NO_TRAITS;
   /** Its slots on loan, by whom and what they may be used for. */
