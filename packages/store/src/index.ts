@@ -45,7 +45,7 @@ export type { CapRule, StoredSlotLimit } from './queries/slot-limits.ts';
 export type { AttemptView, TaskView } from './queries/task-view.ts';
 export type { StoredTenant, TenantChange, TenantRule } from './queries/tenants.ts';
 export type { NodeRow, VersionSummary } from './queries/versions.ts';
-export type { WatchedFile } from './queries/watched-files.ts';
+export type { LastFile, WatchedFile } from './queries/watched-files.ts';
 export type { WatchedObject } from './queries/watched-objects.ts';
 export type { NewWebhook, SecretRef, StoredWebhook } from './queries/webhooks.ts';
 export type { ClusterZones } from './queries/zones.ts';

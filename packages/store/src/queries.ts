@@ -139,7 +139,15 @@ import {
   tenantOfRun,
 } from './queries/tenants.ts';
 import { findVersion, listNodes, listVersions } from './queries/versions.ts';
-import { dropWatchedFiles, keepWatchedFiles, listWatchedFiles, type WatchedFile } from './queries/watched-files.ts';
+import {
+  dropWatchedFiles,
+  findLastFile,
+  keepLastFile,
+  keepWatchedFiles,
+  type LastFile,
+  listWatchedFiles,
+  type WatchedFile,
+} from './queries/watched-files.ts';
 import {
   claimObjectWatch,
   dropGoneObjects,
@@ -250,6 +258,8 @@ export class Queries {
   listExpectations = (tenantId: TenantId, dag: string | null) => listExpectations(this.#database, tenantId, dag);
   listMissedEvents = (limit: number) => listMissedEvents(this.#database, limit);
   deleteMissedEvent = (key: MissedEventRow['key']) => deleteMissedEvent(this.#database, key);
+  findLastFile = (folder: string) => findLastFile(this.#database, folder);
+  keepLastFile = (folder: string, last: LastFile) => keepLastFile(this.#database, folder, last);
   listWatchedFiles = (folder: string) => listWatchedFiles(this.#database, folder);
   keepWatchedFiles = (folder: string, files: readonly WatchedFile[]) => keepWatchedFiles(this.#database, folder, files);
   dropWatchedFiles = (folder: string, paths: readonly string[]) => dropWatchedFiles(this.#database, folder, paths);

@@ -2,17 +2,18 @@ import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CloudEvent } from '@signalbox/protocol';
-import type { WatchedFile } from '@signalbox/store';
+import type { LastFile, WatchedFile } from '@signalbox/store';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FolderWatch } from './folder-watch.ts';
 
 let folder: string;
 let sent: CloudEvent[];
 let stored: Map<string, WatchedFile>;
+let last: LastFile | null;
 let complaints: object[];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'signalbox-watch-'));
-  [sent, stored, complaints] = [[], new Map(), []];
+  [sent, stored, last, complaints] = [[], new Map(), null, []];
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
@@ -30,6 +31,10 @@ function watch(
       },
       dropWatchedFiles: async (_, paths) => {
         for (const path of paths) stored.delete(path);
+      },
+      findLastFile: async () => last,
+      keepLastFile: async (_, kept) => {
+        last = kept;
       },
     },
     send: async (event) => sent.push(event),
@@ -135,6 +140,9 @@ test('a watch tells what it saw, what it sent last, and what is wrong until a lo
   now = 2_000;
   await one.runOnce();
   expect(one.view).toEqual({ lookedAt: 2_000, files: 1, lastFile: 'a.csv', lastFileAt: 2_000, problem: null });
+  const next = watch();
+  await next.runOnce();
+  expect(next.view).toMatchObject({ lastFile: 'a.csv', lastFileAt: 2_000 });
   await put('b.csv');
   await put('c.csv');
   now = 3_000;

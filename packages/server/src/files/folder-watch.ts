@@ -14,7 +14,7 @@ export interface WatchedFolder {
   readonly path: string;
 }
 
-/** What a watch has seen since the server started. */
+/** What a watch has seen. The last new file may be of an earlier server. */
 export interface FolderView {
   readonly lookedAt: number | null;
   /** In the folder at the last look. */
@@ -27,7 +27,10 @@ export interface FolderView {
 
 export interface FolderWatchParts {
   readonly folder: WatchedFolder;
-  readonly queries: Pick<Queries, 'listWatchedFiles' | 'keepWatchedFiles' | 'dropWatchedFiles'>;
+  readonly queries: Pick<
+    Queries,
+    'listWatchedFiles' | 'keepWatchedFiles' | 'dropWatchedFiles' | 'findLastFile' | 'keepLastFile'
+  >;
   readonly send: (event: CloudEvent) => Promise<unknown>;
   readonly complain: (what: string, details: object) => void;
   readonly lookMs?: number;
@@ -89,7 +92,7 @@ export class FolderWatch {
       if (isSame(sent.get(file.path), file) || !isStable(file)) continue;
       await this.#parts.send(fileEvent(folder, file));
       await this.#keep([file]);
-      this.#view = { ...this.#view, lastFile: file.path, lastFileAt: this.#now() };
+      await this.#keepLast(file.path);
     }
     this.#lastLook = new Map(files.map((file) => [file.path, file]));
     if (!isCut) await this.#forgetGone();
@@ -103,9 +106,18 @@ export class FolderWatch {
     if (this.#sent !== null) return this.#sent;
     const { queries, folder } = this.#parts;
     const stored = await queries.listWatchedFiles(folder.name);
+    const last = await queries.findLastFile(folder.name);
+    if (last !== null) this.#view = { ...this.#view, lastFile: last.path, lastFileAt: last.at };
     this.#sent = new Map(stored.map((file) => [file.path, file]));
     if (!this.#sent.has(SEEN.path)) await this.#keep([SEEN, ...files]);
     return this.#sent;
+  }
+
+  async #keepLast(path: string): Promise<void> {
+    const { queries, folder } = this.#parts;
+    const at = this.#now();
+    await queries.keepLastFile(folder.name, { path, at });
+    this.#view = { ...this.#view, lastFile: path, lastFileAt: at };
   }
 
   async #keep(files: readonly WatchedFile[]): Promise<void> {

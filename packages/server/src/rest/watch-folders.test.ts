@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WatchedFolderPage } from '@signalbox/protocol';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RunningServer } from '../start.ts';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
@@ -42,5 +43,11 @@ test('a new file of a watched folder starts one run, though two servers see it',
   const { body: seen } = await rig.ask('GET', '/v1/folders', undefined, { server: rig.servers[1] as RunningServer });
   expect(seen).toMatchObject({
     items: [{ name: 'orders', path: folder, source: '/signalbox/files/orders', files: 2, problem: null }],
+  });
+  // A server that starts later knows the last file too, though it did not send it.
+  const later = await rig.addServer({ SIGNALBOX_WATCH_FOLDERS: `orders=${folder}` });
+  await eventually(async () => {
+    const { body } = await rig.ask('GET', '/v1/folders', undefined, { server: later });
+    return (body as unknown as WatchedFolderPage).items[0]?.lastFile === 'small.csv';
   });
 });
