@@ -31,6 +31,8 @@ test.each([
   ['one   # exits with 3: so', [{ text: 'one', exitCode: 3, isEndless: false }]],
   ['one   # (this one fails again)', [{ text: 'one', exitCode: 1, isEndless: false }]],
   ['# only a comment\n\n', []],
+  ['signalbox worker --spot', [{ text: 'signalbox worker --spot', exitCode: 0, isEndless: true }]],
+  ['signalbox workers', [{ text: 'signalbox workers', exitCode: 0, isEndless: false }]],
   ['curl -N \\\n  x', [{ text: 'curl -N    x', exitCode: 0, isEndless: true }]],
 ])('%j is read as commands', (text, expected) => {
   expect(commandsOf(text)).toEqual(expected);

@@ -57,7 +57,7 @@ export function commandsOf(text: string): Command[] {
     const command = line.replace(/\s+#\s.*$/, '').trim();
     if (command === '' || command.startsWith('#')) return [];
     const fails = /#.*\b(?:exits with ([1-9]\d*)|fails again)/.exec(line);
-    const isEndless = /\bevents --follow\b|\bcurl -N\b/.test(command);
+    const isEndless = /\bevents --follow\b|\bcurl -N\b|\bsignalbox worker(?!\w)/.test(command);
     return [{ text: command, exitCode: fails === null ? 0 : Number(fails[1] ?? 1), isEndless }];
   });
 }

@@ -98,7 +98,7 @@ interface Typed {
 async function typed(texts: readonly string[], cwd: string): Promise<{ results: Typed[]; said: string }> {
   const commands = texts.flatMap(commandsOf).filter(({ text }) => !/\bsignalbox start$/.test(text));
   const lines = commands.map(({ text, isEndless }, no) => {
-    const command = isEndless ? text.replace(/^(?=npx|curl)/, `timeout -s INT ${ENDLESS_S} `) : text;
+    const command = isEndless ? text.replace(/^(?=npx|curl|signalbox)/, `timeout -s INT ${ENDLESS_S} `) : text;
     return `${command}\necho "@@${no} $?"`;
   });
   const shell = spawn('bash', ['-c', lines.join('\n')], {
