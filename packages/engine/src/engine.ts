@@ -17,6 +17,7 @@ import { retireDag } from './decide/dag/retire.ts';
 import { closeDeadLetters, replayDeadLetter } from './decide/dead-letter/replay.ts';
 import type { Effect } from './decide/effect.ts';
 import { noteEvent } from './decide/expect/expect.ts';
+import { resumeDag } from './decide/halt/halt.ts';
 import { hearWorker, workerLeft } from './decide/lease/heard.ts';
 import { askSlots, setLimit } from './decide/limit/give-slots.ts';
 import { hearCaps, setLimits, settleHolds, takeSlots } from './decide/limit/hold-slots.ts';
@@ -251,6 +252,8 @@ function decide(recorder: Recorder, command: Command): Answer {
       return setBackfill(recorder, command);
     case 'RetireDag':
       return retireDag(recorder, command);
+    case 'ResumeDag':
+      return resumeDag(recorder, command);
     case 'StrikeRun':
       return strikeRun(recorder, command);
     case 'StrikeSchedule':

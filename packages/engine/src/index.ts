@@ -60,6 +60,7 @@ export {
   deadLetterName,
 } from './model/dead-letter.ts';
 export type { ExpectSpec } from './model/expect.ts';
+export * from './model/halt.ts';
 export * from './model/ids.ts';
 export * from './model/limit.ts';
 export { type PayloadKey, payloadName } from './model/payload-name.ts';

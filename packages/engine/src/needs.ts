@@ -50,6 +50,7 @@ export function needs(state: State, command: Command): readonly Need[] {
       return found;
     }
     case 'TakeAsset':
+    case 'ResumeDag':
       return dagNeeds(state, command.shard, command.dagId);
     case 'DeployDag': {
       const { shard, tenantId, name } = command;
@@ -171,6 +172,7 @@ export function shardOfCommand(command: Command): ShardNo | null {
     case 'StartBackfill':
     case 'SetBackfill':
     case 'RetireDag':
+    case 'ResumeDag':
     case 'CloseDeadLetters':
     case 'ResetBreaker':
     case 'StrikeSchedule':

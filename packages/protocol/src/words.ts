@@ -35,7 +35,7 @@ export const CALLBACK_STATES = ['waiting', 'done', 'given_up'] as const;
 export const WEBHOOK_SCHEMES = ['standard', 'github', 'stripe', 'token'] as const;
 
 /** What the quotas of a tenant are of, and how much is used: see `rest/quotas.ts`. */
-export const QUOTAS = ['submits', 'deploys', 'runs', 'tasks', 'failures'] as const;
+export const QUOTAS = ['submits', 'deploys', 'runs', 'tasks', 'failures', 'fanout'] as const;
 /** What each is of, for people. */
 export const QUOTA_MEANINGS: Readonly<Record<(typeof QUOTAS)[number], string>> = {
   submits: 'runs submitted per minute',
@@ -43,6 +43,7 @@ export const QUOTA_MEANINGS: Readonly<Record<(typeof QUOTAS)[number], string>> =
   runs: 'runs per dag and day',
   tasks: 'tasks at the same time',
   failures: 'failed tasks per hour',
+  fanout: 'tasks that a dag creates per minute',
 };
 export const QUOTA_LEVELS = ['under', 'soft', 'hard'] as const;
 export const TENANT_STATES = ['active', 'suspended', 'deleted'] as const;
@@ -87,6 +88,8 @@ export const EVENT_KINDS = [
   'limit.set',
   'quota.set',
   'quota.level',
+  'dag.halted',
+  'dag.resumed',
   'budget.crossed',
   'event.missing',
   'task.expired',
@@ -106,6 +109,7 @@ export const WHY_CODES = [
   'requires',
   'run_paused',
   'frozen',
+  'halted',
   'suspended',
   'loading',
   'set_aside',

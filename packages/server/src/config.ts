@@ -69,6 +69,9 @@ export interface ServerConfig {
   readonly rate: Rate | null;
   /** Live runs beyond which this server refuses submissions, low priority first. */
   readonly mostLiveRuns: number;
+  /** A dag that creates more tasks in a minute, or whose live runs have more, is halted. */
+  readonly mostFanOut: number;
+  readonly mostLiveTasks: number;
   /** How many runs a caller may submit; null for as many as it likes. */
   readonly runRate: Rate | null;
 }
@@ -117,6 +120,12 @@ export function parseConfig(variables: Variables): ServerConfig {
     heartbeatMs: wholeNumber(variables, 'SIGNALBOX_HEARTBEAT_MS', { least: 50, most: DAY_MS, usual: 3_000 }),
     leaseMs: wholeNumber(variables, 'SIGNALBOX_LEASE_MS', { least: 200, most: DAY_MS, usual: 15_000 }),
     rate: rateOf(variables, 'SIGNALBOX_RATE', 2_000),
+    mostFanOut: wholeNumber(variables, 'SIGNALBOX_DAG_FAN_OUT', { least: 1, most: 1_000_000_000, usual: 5_000_000 }),
+    mostLiveTasks: wholeNumber(variables, 'SIGNALBOX_DAG_LIVE_TASKS', {
+      least: 1,
+      most: 1_000_000_000,
+      usual: 5_000_000,
+    }),
     mostLiveRuns: wholeNumber(variables, 'SIGNALBOX_LIVE_RUNS', { least: 1_000, most: 100_000_000, usual: 2_000_000 }),
     runRate: rateOf(variables, 'SIGNALBOX_RUN_RATE', 100_000),
     windowGraceMs: wholeNumber(variables, 'SIGNALBOX_WINDOW_GRACE_MS', { least: 2_000, most: 600_000, usual: 10_000 }),

@@ -233,6 +233,8 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
         leaseMs: config.leaseMs,
         doubtfulMs: 2 * config.heartbeatMs,
         retriesPerSecond: config.retriesPerSecond,
+        mostFanOut: config.mostFanOut,
+        mostLiveTasks: config.mostLiveTasks,
         windowGraceMs: config.windowGraceMs,
         zoneData: zones.source,
         zoneVersion: () => zones.version,

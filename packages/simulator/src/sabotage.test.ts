@@ -78,6 +78,11 @@ function forgetsCounts(host: Host): void {
   });
 }
 
+/** A new owner does not know which dags are halted. */
+function forgetsHalts(host: Host): void {
+  altersLoads(host, (heads) => ({ ...heads, tables: { ...heads.tables, haltedDags: [] } }));
+}
+
 /** Nothing is counted before a submission is carried out: what several ask for at once is all let through. */
 function countsAfterwards(host: Host): void {
   alterCommands(host, (command) => (command.kind === 'TakeQuota' ? { ...command, count: 0 } : command));
@@ -780,6 +785,7 @@ const CASES: readonly Case[] = [
   { what: 'classes in preemption', within: 20, expected: /^I49/, onHost: preemptsAnybody },
   { what: 'what is frozen', within: 100, shownBy: 4, expected: /^I46/, onHost: ignoresFreezes },
   { what: 'what is counted under quotas', within: 200, shownBy: 14, expected: /^(I50|I19)/, onHost: forgetsCounts },
+  { what: 'halted dags', within: 200, expected: /^(I46|I19)/, onHost: forgetsHalts },
   {
     what: 'counting before a run is created',
     within: 60,

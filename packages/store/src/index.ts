@@ -28,7 +28,7 @@ export type { BreakerRow, DeadLetterCursor, DeadLetterFilter, DeadLetterRow } fr
 export type { DelayedRun, ListDelayedRuns } from './queries/delayed-runs.ts';
 export type { Commit, Cut, NamedDag, NamedRun } from './queries/events.ts';
 export type { ExpectationRow, MissedEventRow } from './queries/expectations.ts';
-export type { FreezeChange, FreezeKind, Frozen, StoredFreeze } from './queries/freezes.ts';
+export type { FreezeChange, FreezeKind, Frozen, StoredFreeze, StoredHaltView } from './queries/freezes.ts';
 export type { JobRow, ListJobs, NewJobRow } from './queries/jobs.ts';
 export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-view.ts';
 export type { OwnRunId } from './queries/own-run-ids.ts';

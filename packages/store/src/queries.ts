@@ -93,7 +93,7 @@ import {
 } from './queries/events.ts';
 import { deleteMissedEvent, listExpectations, listMissedEvents, type MissedEventRow } from './queries/expectations.ts';
 import { firstClaims } from './queries/first-claims.ts';
-import { type Frozen, listFreezes, readFrozen, removeFreeze, setFreeze } from './queries/freezes.ts';
+import { type Frozen, listFreezes, listHalts, readFrozen, removeFreeze, setFreeze } from './queries/freezes.ts';
 import { getRun } from './queries/get-run.ts';
 import {
   deleteJob,
@@ -223,6 +223,7 @@ export class Queries {
   readFrozen = () => readFrozen(this.#database);
   holdersOfKey = (key: Parameters<typeof holdersOfKey>[2]) => holdersOfKey(this.#database, this.#shown, key);
   listFreezes = (who: Parameters<typeof listFreezes>[1]) => listFreezes(this.#database, who);
+  listHalts = (tenantId: TenantId) => listHalts(this.#database, tenantId);
   setFreeze = (frozen: Frozen, by: Parameters<typeof setFreeze>[2]) => setFreeze(this.#database, frozen, by);
   removeFreeze = (frozen: Frozen, by: Parameters<typeof removeFreeze>[2]) => removeFreeze(this.#database, frozen, by);
   listSlotLimits = (who: Parameters<typeof listSlotLimits>[1]) => listSlotLimits(this.#database, who);

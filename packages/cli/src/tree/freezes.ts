@@ -22,7 +22,7 @@ export const freezeCommands = [
   }),
   define<ClientFlags>({
     name: 'thaw',
-    summary: 'let tasks of what was frozen start again',
+    summary: 'let tasks of what was frozen, or of a dag that was halted, start again',
     arguments: [target],
     flags: clientFlags,
     examples: [['signalbox thaw dag:etl', 'waiting tasks start within about a second']],
@@ -30,7 +30,7 @@ export const freezeCommands = [
   }),
   define<ClientFlags>({
     name: 'freezes',
-    summary: 'list what is frozen, by whom, since when and why',
+    summary: 'list what is frozen or halted, by whom, since when and why',
     flags: clientFlags,
     examples: [['signalbox freezes', 'one line each']],
     run: async (_, flags) => (await import('../commands/freezes.ts')).listFreezes(flags),

@@ -59,7 +59,10 @@ function grow(state: State, run: RunRow, changed: readonly AddedTask[]): void {
   const added = [...known.values()];
   const version = runs.versionOf(run).grown(added);
   assert(version.taskCount <= version.room, 'a run has no more tasks than it has seats for');
-  runs.unfinished[run]! += version.taskCount - runs.versionOf(run).taskCount;
+  const more = version.taskCount - runs.versionOf(run).taskCount;
+  runs.unfinished[run]! += more;
+  runs.size[run]! += more;
+  version.dag.liveTasks += more;
   runs.version[run] = version;
   runs.added.set(run, added);
   const view = viewOf(state, run);

@@ -42,15 +42,22 @@ function unfold(state: State, run: RunRow, expansion: Expansion, { until }: MapU
   const { members } = expansion.group;
   const closers = members.filter((spec) => view.graph.closing?.has(spec)).length;
   const instances = (added.to - added.from) / members.length;
+  resize(state, run, added.to - added.from);
   state.runs.unfinished[run]! += instances * (members.length - closers);
   state.runs.closingLeft[run]! += instances * closers;
   for (let no = added.from; no < added.to; no++) decideAndSettle(view, no);
+}
+
+function resize({ runs }: State, run: RunRow, by: number): void {
+  runs.size[run]! += by;
+  runs.versionOf(run).dag.liveTasks += by;
 }
 
 function remove(state: State, run: RunRow, expansion: Expansion): void {
   const { tasks, runs } = state;
   const ownState = (slot: TaskSlot) => hasOwnState(state, slot);
   removeMap(viewOf(state, run), expansion, ownState, (slots) => {
+    resize(state, run, -slots.length);
     for (const slot of slots) {
       if (isClosingTask(state, slot)) runs.closingLeft[run]! -= 1;
       else runs.unfinished[run]! -= 1;

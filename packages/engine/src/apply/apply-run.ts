@@ -92,6 +92,7 @@ function createRun(state: State, change: RunCreated): void {
   }
   deployed.liveRuns += 1;
   dag.liveRuns += 1;
+  dag.liveTasks += runs.size[run]!;
   runs.setSchedule(run, change.scheduleNo);
   if (change.parent !== undefined) {
     runs.setParent(run, change.parent);
@@ -218,6 +219,7 @@ function reopenRun(state: State, run: RunRow, change: RunReopened): void {
   }
   version.origin.liveRuns += 1;
   dag.liveRuns += 1;
+  dag.liveTasks += runs.size[run]!;
   if (runs.parents.has(run)) dag.liveChildren += 1;
   if (runs.has(run, BACKFILL)) countLive(state, run, 1);
   dag.touchedIn = state.batchNo;
@@ -294,6 +296,7 @@ function leaveDag(state: State, run: RunRow): void {
   const { dag } = version;
   version.origin.liveRuns -= 1;
   dag.liveRuns -= 1;
+  dag.liveTasks -= state.runs.size[run]!;
   if (state.runs.parents.has(run)) dag.liveChildren -= 1;
   if (state.runs.has(run, BACKFILL)) countLive(state, run, -1);
   dag.touchedIn = state.batchNo;

@@ -14,6 +14,7 @@ import { applyBreaker } from './apply-breaker.ts';
 import { applyDagChange } from './apply-dag.ts';
 import { applyDeadLetter } from './apply-dead-letter.ts';
 import { applyRunDeadline, applyTaskDeadline } from './apply-deadlines.ts';
+import { applyHalt } from './apply-halt.ts';
 import { applyHeld, restoreHeld } from './apply-held.ts';
 import { applyOfHolder } from './apply-holder.ts';
 import { applyLimit, restoreGrant, restoreHold, restoreLimit } from './apply-limit.ts';
@@ -88,6 +89,8 @@ const APPLY: { readonly [Kind in AnyChange['kind']]: Apply<Kind> } = {
   QuotaPassed: applyRows,
   /** Nothing here depends on it: it is for people. */
   DagQuotaPassed: () => {},
+  DagHalted: applyHalt,
+  DagResumed: applyHalt,
   RunKeySet: applyRunKey,
   RateUsed: applyRate,
   RateFreed: applyRate,

@@ -94,6 +94,8 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
   if (stored.phase === 'open' && stored.admitted) watchLoadedRun(state, run, stored);
   for (const row of stored.tasks) restoreTask(state, run, row);
   countTasks(state, run);
+  runs.size[run] = sizeOf(version, derived.maps);
+  if (isLive) dag.liveTasks += runs.size[run];
   if (runs.phase[run] === OPEN && !stored.admitted && runs.notes.get(run)?.requires !== undefined) {
     waitForRequirements(state, run);
   } else if (runs.phase[run] === OPEN && !stored.admitted) {
@@ -109,6 +111,12 @@ export function restoreRun(state: State, stored: StoredRun, known?: Version): Ru
   if (runs.phase[run] === OPEN && version.graph.maps !== null) watchMaps(state, run);
   state.currentRun = null;
   return run;
+}
+
+function sizeOf({ taskCount }: Version, maps: RunMaps | null): number {
+  let size = taskCount;
+  for (const { unfolded, group } of maps?.expansions ?? []) size += unfolded * group.members.length;
+  return size;
 }
 
 function copyDerived(

@@ -30,6 +30,7 @@ import type { State } from '../tables/state.ts';
 import { forEachSlot } from '../tables/task/task-slots.ts';
 import { watchLease } from '../tables/worker/lease.ts';
 import { restoreTables } from './apply.ts';
+import { restoreHalt } from './apply-halt.ts';
 import { forgetRun, forgetVersionIfUnused } from './forget-run.ts';
 import { restoreRun } from './restore-run.ts';
 import { missedAtTakeover, noteLook } from './service.ts';
@@ -153,6 +154,7 @@ function restoreDags(state: State, dags: readonly StoredDag[], versions: readonl
     const dag = new Dag(shard, dagId, tenantId, tenant, name, versionNo, current.hash, current.spec);
     dag.isRetired = stored.isRetired;
     dag.isFrozen = state.frozen.holdsDag(dag);
+    restoreHalt(state, dag);
     dag.windowsUntil = stored.windowsUntil;
     dag.lastScheduleNo = stored.lastScheduleNo;
     dag.activeRuns = state.admittedOf.get(dagId) ?? 0;
@@ -223,6 +225,7 @@ function dropRun(state: State, run: RunRow): void {
     });
     version.origin.liveRuns -= 1;
     version.dag.liveRuns -= 1;
+    version.dag.liveTasks -= runs.size[run]!;
     if (runs.parents.has(run)) version.dag.liveChildren -= 1;
   }
   state.agenda.runs.delete(run);

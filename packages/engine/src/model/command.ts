@@ -28,7 +28,7 @@ import type {
   SetPriority,
 } from './command/manual.ts';
 import type { RaiseQuota, SetQuota, SetQuotas, TakeQuota } from './command/quota.ts';
-import type { CancelRun, DeployDag, RetireDag, SubmitRuns } from './command/run.ts';
+import type { CancelRun, DeployDag, ResumeDag, RetireDag, SubmitRuns } from './command/run.ts';
 import type { CreateSchedules, DeleteSchedule, EditSchedule, SetSchedulePaused } from './command/schedule.ts';
 import type { HoldEvent } from './command/trigger.ts';
 import type {
@@ -90,6 +90,7 @@ export type Command =
   | StartBackfill
   | SetBackfill
   | RetireDag
+  | ResumeDag
   | ReportAttempt
   | ExtendAttempt
   | SaveCheckpoint

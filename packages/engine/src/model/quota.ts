@@ -3,10 +3,11 @@
  * (I50). Each is a number per time, but for `tasks`, which counts what runs. A quota of another resource of tasks is one more name
  * here that has a cap, as `tasks` has.
  */
+import { FAN_OUT_MS } from './halt.ts';
 import type { DagId, ShardNo, TenantId } from './ids.ts';
 import { homeOf, type LimitName, tenantLimit } from './limit.ts';
 
-export const QUOTA_NAMES = ['submits', 'deploys', 'runs', 'tasks', 'failures'] as const;
+export const QUOTA_NAMES = ['submits', 'deploys', 'runs', 'tasks', 'failures', 'fanout'] as const;
 export type QuotaName = (typeof QUOTA_NAMES)[number];
 
 /** Those that are counted at the home of the tenant, before a request is carried out. */
@@ -14,13 +15,14 @@ export type CountedQuota = 'submits' | 'deploys';
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 
-/** The time that a quota is for; 0 for one that counts what is running. `runs` is of each dag. */
+/** The time that a quota is for; 0 for one that counts what is running. `runs` and `fanout` are of each dag. */
 export const QUOTA_PER_MS: Readonly<Record<QuotaName, number>> = {
   submits: MINUTE,
   deploys: HOUR,
   runs: DAY,
   tasks: 0,
   failures: HOUR,
+  fanout: FAN_OUT_MS,
 };
 
 /** `soft`: it is throttled. `hard`: requests are refused. */
@@ -51,6 +53,11 @@ export function failureCount(tenantId: TenantId, shard: ShardNo): LimitName {
 
 export function runCount(tenantId: TenantId, dagId: DagId): LimitName {
   return `${PREFIX}runs/${tenantId}/${dagId}` as LimitName;
+}
+
+/** Tasks that a dag creates. Over the hard limit it is halted, and nothing is refused. */
+export function fanOutCount(tenantId: TenantId, dagId: DagId): LimitName {
+  return `${PREFIX}fanout/${tenantId}/${dagId}` as LimitName;
 }
 
 export function isQuotaCount(name: LimitName): boolean {

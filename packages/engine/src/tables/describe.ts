@@ -132,6 +132,9 @@ function countsOf({ dags, limits }: State, shard: ShardNo): unknown {
     .flatMap((dag) => [
       [`runs of ${dag.id}`, dag.activeRuns] as const,
       [`tasks of ${dag.id}`, dag.runningTasks] as const,
+      [`live tasks of ${dag.id}`, dag.liveTasks] as const,
+      // One without runs may not be in memory.
+      [`halts of ${dag.id}`, Number(dag.isHalted && dag.liveRuns > 0)] as const,
       ...[...dag.limitsOfTasks()].map(({ name, used }) => [name, used] as const),
     ]);
   // The limits of a task in several versions count the same.

@@ -80,6 +80,10 @@ export interface EngineSettings {
   readonly windowGraceMs: number;
   /** Attempts that a node stops in a minute to make room for critical tasks; none with 0. */
   readonly preemptionsPerMinute: number;
+  /** A dag that creates more tasks in a minute is halted, unless its tenant has a quota for that. */
+  readonly mostFanOut: number;
+  /** A dag whose live runs have more tasks is halted. */
+  readonly mostLiveTasks: number;
   /** Schedules that are due within this time are in memory. */
   readonly horizonMs: number;
   /** The jitter of schedules that name none: a setting of the cluster. None without this. */
@@ -108,6 +112,8 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   horizonMs: 600_000,
   retriesPerSecond: 1_000,
   preemptionsPerMinute: 60,
+  mostFanOut: 5_000_000,
+  mostLiveTasks: 5_000_000,
   causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
 

@@ -47,7 +47,7 @@ export const quotaViewSchema = z.object({
     .nullable(),
   /** `soft`: the tenant is throttled. `hard`: requests are refused. */
   level: z.enum(QUOTA_LEVELS),
-  /** How much of it is used now. Of `runs`: by the dag with the most. */
+  /** How much of it is used now. Of `runs` and `fanout`: by the dag with the most. */
   used: z.int(),
   setAt: z.iso.datetime(),
   setBy: z.string(),

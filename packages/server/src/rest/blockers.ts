@@ -66,6 +66,10 @@ const suspended: Texts = (_, name) => [
 
 const TEXTS: Readonly<Record<BlockerCode | 'no_worker' | 'pool_missing' | 'pool_too_small', Texts>> = {
   frozen: (subject) => [`${subject} is frozen, or what it is part of.`, 'See who did it: signalbox freezes'],
+  halted: (subject, name) => [
+    `Dag ${name} created too many tasks, and is halted.`,
+    `Fix it, then let it go on: signalbox thaw ${subject}`,
+  ],
   breaker: (_, name) => [`The breaker of dag ${name} is open.`, 'See why: signalbox breakers'],
   limit: (_, name) => [`Dag ${name} runs as many tasks as it may.`, 'Raise maxActiveTasks of the dag.'],
   task_limit: (subject) => [`${subject} runs as often as it may.`, 'Raise maxActive of the task.'],

@@ -9,14 +9,15 @@ import {
   SignalboxError,
   type Thawed,
 } from '@signalbox/protocol';
-import type { FreezeChange, Frozen, StoredFreeze } from '@signalbox/store';
+import type { FreezeChange, Frozen, StoredFreeze, StoredHaltView } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toIso } from '../iso-instants.ts';
-import { fromDatabase } from './errors.ts';
+import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import { isOfInstallation, refuseOthers } from './operators.ts';
 import type { RestParts } from './rest-parts.ts';
+import { haltReason } from './why.ts';
 
 type FreezeRequest = FastifyRequest<{ Params: { target: string } }>;
 const FIRST_TENANT = 1 as TenantId;
@@ -27,7 +28,8 @@ export function freezeRoutes(app: FastifyInstance, parts: RestParts): void {
   const { queries, main, leftMs } = parts;
 
   app.get('/v1/freezes', async (request) => {
-    return { items: (await list(request)).map(viewOf), cursor: null } satisfies FreezePage;
+    const halts = (await listHalts(request)).map(haltView);
+    return { items: [...halts, ...(await list(request)).map(viewOf)], cursor: null } satisfies FreezePage;
   });
 
   app.put('/v1/freezes/:target', async (request: FreezeRequest) => {
@@ -55,8 +57,9 @@ export function freezeRoutes(app: FastifyInstance, parts: RestParts): void {
     return once<Thawed>(request, parts, {
       target,
       make: async (_key, again) => {
+        const isResumed = frozen.kind === 'dag' && (await resume(request, frozen.name));
         const isThawed = await fromDatabase(() => queries.removeFreeze(frozen, byOf(request)), request.log);
-        if (isThawed) return { target, thawed: true };
+        if (isThawed || isResumed) return { target, thawed: true };
         if ((await list(request)).some((one) => isSame(one, frozen)))
           throw new SignalboxError('FORBIDDEN', { action: 'thaw what the tenant that runs the installation froze' });
         if (!again) throw new SignalboxError('FREEZE_NOT_FOUND', { target });
@@ -64,6 +67,24 @@ export function freezeRoutes(app: FastifyInstance, parts: RestParts): void {
       },
     });
   });
+
+  function listHalts(request: FastifyRequest): Promise<StoredHaltView[]> {
+    return fromDatabase(() => queries.listHalts(callerOf(request).tenantId), request.log);
+  }
+
+  /** False when the dag was not halted. */
+  async function resume(request: FreezeRequest, dag: string): Promise<boolean> {
+    const found = (await listHalts(request)).find(({ name }) => name === dag);
+    if (found === undefined) return false;
+    const { tenantId, actor } = callerOf(request);
+    const { shard, dagId } = found;
+    const command = { kind: 'ResumeDag', shard, tenantId, dagId, actor } as const;
+    answerOf(await main.command(command, leftMs(request)), 'done', { dag });
+    const { target } = request.params;
+    const event = { tenantId, actor, action: 'dag.resumed', target, origin: request.ip, details: '{}' };
+    await fromDatabase(() => queries.recordUse(event), request.log);
+    return true;
+  }
 
   function list(request: FastifyRequest): Promise<StoredFreeze[]> {
     const caller = callerOf(request);
@@ -99,6 +120,12 @@ export function freezeRoutes(app: FastifyInstance, parts: RestParts): void {
     const { workers } = await main.workers(tenantId, leftMs(request));
     if (!workers.some(({ id }) => id === name)) throw new SignalboxError('WORKER_NOT_FOUND', { worker: name });
   }
+}
+
+/** A dag that is halted is listed as one that the system froze, and is thawed in the same way. */
+function haltView(halt: StoredHaltView): FreezeView {
+  const { name, haltedAt } = halt;
+  return { target: `dag:${name}`, reason: `Halted: ${haltReason(halt)}.`, since: toIso(haltedAt), by: 'system' };
 }
 
 function byOf(request: FreezeRequest): FreezeChange {

@@ -141,6 +141,7 @@ const REFUSED: Readonly<Record<QuotaView['quota'], string>> = {
   runs: 'its dags have no runs, and windows of schedules are skipped',
   tasks: 'none of its tasks start',
   failures: 'every submission and event is refused',
+  fanout: 'each of its dags is halted by its next run',
 };
 
 function warningsOf({ quota, soft, hard }: Pick<QuotaView, 'quota' | 'soft' | 'hard'>): string[] {

@@ -20,7 +20,7 @@ import { askMatcher } from './matcher-facts.ts';
 import { readQueueFacts } from './queue-facts.ts';
 import type { RestParts } from './rest-parts.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
-import { type FreezeFact, type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
+import { type FreezeFact, type HaltFact, type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -111,13 +111,14 @@ export async function withWhy(
   const { maxActiveRuns, maxActiveTasks } = run.spec;
   const specOf = (i: number) => run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
   const waiting = new Set(tasks.flatMap((task, i) => (isWaiting(task) ? (specOf(i) ?? []) : [])));
-  const [queues, freezes, limitsOf] = tasks.some(isWaiting)
+  const [queues, freezes, limitsOf, halt] = tasks.some(isWaiting)
     ? await Promise.all([
         readQueueFacts(parts, tenantId),
         readFreezes(parts, tenantId, run.dagName),
         readLimitFacts(parts, { tenantId, dagId: run.dagId }, [...waiting]),
+        readHalt(parts, tenantId, run.dagName),
       ])
-    : [null, [], null];
+    : [null, [], null, {}];
   const setAsideReason = run.strikeReason;
   const requires = run.notes.requires;
   const required =
@@ -133,6 +134,7 @@ export async function withWhy(
     paused,
     setAsideReason,
     freezes,
+    ...halt,
     maxActiveRuns,
     maxActiveTasks,
     queues,
@@ -207,6 +209,18 @@ async function readFreezes(parts: RestParts, tenantId: TenantId, dag: string): P
       }));
   } catch {
     return [];
+  }
+}
+
+/** Whether its dag is halted. A view is shown without it rather than not at all. */
+async function readHalt(parts: RestParts, tenantId: TenantId, dag: string): Promise<{ readonly halt?: HaltFact }> {
+  try {
+    const found = (await parts.queries.listHalts(tenantId)).find(({ name }) => name === dag);
+    if (found === undefined) return {};
+    const { cause, tasks, most, haltedAt } = found;
+    return { halt: { cause, tasks, most, since: toIso(haltedAt) } };
+  } catch {
+    return {};
   }
 }
 

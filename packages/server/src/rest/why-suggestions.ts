@@ -23,6 +23,7 @@ const SUGGESTIONS: Readonly<Record<WhyCode, Suggestion>> = {
   requires: ({ dag }) => `See what the dags that it requires do: signalbox dags show ${dag}`,
   run_paused: ({ run }) => `Resume it: signalbox runs resume ${run}`,
   frozen: () => 'See who froze it, and thaw it: signalbox freezes',
+  halted: ({ dag }) => `Fix what creates so many tasks, then let the dag go on: signalbox thaw dag:${dag}`,
   suspended: () => 'Ask the administrators of the installation to resume the tenant.',
   loading: nothing,
   set_aside: ({ run }) => `Report a bug with the output of: signalbox runs show ${run} --json`,

@@ -32,6 +32,14 @@ export interface FreezeFact {
   readonly reason: string | null;
 }
 
+/** The dag created too much. */
+export interface HaltFact {
+  readonly cause: 'fan_out' | 'live_tasks';
+  readonly tasks: number;
+  readonly most: number;
+  readonly since: string;
+}
+
 export interface RunFacts {
   readonly state: RunSummary['state'];
   readonly paused: TaskView['paused'];
@@ -42,6 +50,8 @@ export interface RunFacts {
   readonly key?: { readonly key: string; readonly limit: number; readonly heldBy: readonly string[] };
   /** What is frozen that tasks of the run may be of, and how that reads. */
   readonly freezes?: readonly FreezeFact[];
+  /** Its dag is halted. */
+  readonly halt?: HaltFact;
   /** Its tenant is. */
   readonly isSuspended?: boolean;
   readonly maxActiveRuns: number | null;
@@ -191,6 +201,17 @@ function whyFrozen({ kind, name, by, since, reason }: FreezeFact): Why {
   return because('frozen', `${what} is frozen, by ${by} since ${since}${reason === null ? '' : `: ${reason}`}.`);
 }
 
+/** Why a dag is halted, without who it is. */
+export function haltReason({ cause, tasks, most }: Pick<HaltFact, 'cause' | 'tasks' | 'most'>): string {
+  const limit = `${counted(most, 'task')} ${most === 1 ? 'is' : 'are'} allowed`;
+  return cause === 'fan_out'
+    ? `it created ${counted(tasks, 'task')} within a minute, and ${limit}`
+    : `its live runs have ${counted(tasks, 'task')}, and ${limit}`;
+}
+
+const whyHalted = (halt: HaltFact): Why =>
+  because('halted', `The dag is halted since ${halt.since}: ${haltReason(halt)}.`);
+
 /** Limits over several dags that have no room for the task; of those that the matcher names, where it was asked. */
 function whyLimited(limits: readonly LimitFact[], wait: WaitFact | undefined): readonly Why[] {
   return limits.flatMap((limit): readonly Why[] => {
@@ -256,6 +277,7 @@ function whyNotClaimed(task: TaskView, of: TaskFacts, run: RunFacts): readonly W
   const found: Why[] = [];
   const frozen =
     run.freezes?.filter(({ kind, name }) => kind !== 'worker' && (kind !== 'queue' || name === queue)) ?? [];
+  if (run.halt !== undefined) found.push(whyHalted(run.halt));
   found.push(...frozen.map(whyFrozen));
   if (run.isSuspended === true) found.push(because('suspended', 'The tenant is suspended: nothing of it starts.'));
   if (past !== undefined) found.push(whyPast(task, past));
@@ -351,6 +373,7 @@ function whyNoWorker(of: TaskFacts, run: RunFacts): readonly Why[] {
 /** What a person would want to know first. */
 const TELLING: readonly WhyCode[] = [
   'suspended',
+  'halted',
   'frozen',
   'past',
   'pool_missing',

@@ -12,6 +12,7 @@ import { isPool, NOBODY, PRIORITIES, requestKey, requestOf } from '@signalbox/en
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
+import { isHalted } from './g-halts.ts';
 import { taskSpecOf } from './map-book.ts';
 import { isUnfolding, stateOf } from './task-states.ts';
 
@@ -97,7 +98,7 @@ export function limits(scene: Scene): Checker {
 
   /** A task of the run that is ready, by the books alone, that no limit holds back, and that fits where one with this request does. */
   function waitingTask(run: RunBook, queue: string, asked: string): number | null {
-    if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside) return null;
+    if (run.phase !== 'open' || !run.isAdmitted || run.isSetAside || isHalted(world, run.created.dagId)) return null;
     const limit = ledger.dags.get(run.created.dagId)?.spec.maxActiveTasks ?? null;
     if (limit !== null && running(run.created.dagId) >= limit) return null;
     // A node may have read it, or not yet know that it is over.

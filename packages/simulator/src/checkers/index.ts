@@ -26,6 +26,7 @@ import { limits as times } from './f-deadlines.ts';
 import { retries } from './f-retries.ts';
 import { budgets } from './g-budgets.ts';
 import { freezes } from './g-freezes.ts';
+import { halts } from './g-halts.ts';
 import { runKeys } from './g-keys.ts';
 import { limits } from './g-limits.ts';
 import { preemption } from './g-preemption.ts';
@@ -69,6 +70,7 @@ const ALL: readonly CheckerMaker[] = [
   quotas,
   rates,
   freezes,
+  halts,
   budgets,
   tenants,
   reads,

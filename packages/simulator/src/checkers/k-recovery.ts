@@ -12,6 +12,7 @@ import { LARGEST } from '../world/limits.ts';
 import type { WorkerLife } from '../world/worker-life.ts';
 import { isHeldByPast, isPaused, type RunBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
+import { isHalted } from './g-halts.ts';
 import { taskSpecOf } from './map-book.ts';
 import { stateOf } from './task-states.ts';
 
@@ -144,6 +145,7 @@ export function recovery(scene: Scene): Checker {
   }
 
   function isDagFrozen({ created: { tenantId, dagId } }: RunBook): boolean {
+    if (isHalted(world, dagId)) return true;
     const name = ledger.dags.get(dagId)?.name;
     return world.tenants.frozen().some((one) => one.kind === 'dag' && one.tenantId === tenantId && one.name === name);
   }

@@ -22,6 +22,7 @@ import type { Chance } from './chance.ts';
 import { dagOfDelayed, planDelayedUse } from './delayed-use.ts';
 import { planComing } from './expect.ts';
 import { FreezeUse } from './freeze-use.ts';
+import { haltsLeft } from './halts.ts';
 import { planShapes, type RecurringJob, SimJobs } from './jobs.ts';
 import { limitsLeft, planLimit, usesLimits } from './limits.ts';
 import { pausesLeft, planHand } from './manual.ts';
@@ -54,6 +55,7 @@ const LIMITS_APART = 8;
 /** Few, so that one and the same budget is crossed again after a handover. */
 const BUDGET_SHARDS = [1, 7] as ShardNo[];
 const ASSETS_APART = 20;
+const RESUMED_AFTER_MS = 6_000;
 
 export class SimClients {
   readonly #world: World;
@@ -115,6 +117,7 @@ export class SimClients {
     if (usesLimits(this.#world.chance)) this.#startLimits(meanMs * LIMITS_APART);
     if (usesQuotas(this.#world.chance)) this.#startQuotas(meanMs * LIMITS_APART);
     this.#startBudgets(meanMs * LIMITS_APART);
+    this.#startResuming();
     const hands = this.#chance.fork('assets by hand');
     const produce = () => {
       const node = this.#anyNode();
@@ -142,6 +145,23 @@ export class SimClients {
       this.#in(chance.wait(meanMs), set);
     };
     this.#in(1_500, set);
+  }
+
+  /** Somebody sees what is halted, and lets it go on. */
+  #startResuming(): void {
+    const chance = this.#chance.fork('halted dags');
+    const look = () => {
+      if (this.isStopped) return;
+      this.#resumeHalted();
+      this.#in(chance.wait(RESUMED_AFTER_MS), look);
+    };
+    this.#in(RESUMED_AFTER_MS, look);
+  }
+
+  #resumeHalted(): void {
+    const node = this.#anyNode();
+    if (node === null) return;
+    for (const command of haltsLeft(this.#world.database.tables, ACTOR)) this.#ask(node, command, () => undefined);
   }
 
   /** What they hold back could not come to its end. */
@@ -356,13 +376,16 @@ export class SimClients {
     }
     this.#setPools();
     this.#removeQuotas();
+    this.#resumeHalted();
     const who = { tenantId: TENANT, actor: ACTOR };
     for (const cancel of node === null ? [] : pastsLeft(this.#world.database.tables, who)) {
       this.#ask(node!, cancel, () => undefined);
     }
     // Those that wait for the past are let go one window after the other.
     const mayWait = mayBeHeldByPast(this.#world.database.tables);
-    if (triesLeft > 0 || mayWait) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
+    // A dag that is resumed may be halted again by what its maps make next.
+    const mayBeHalted = haltsLeft(this.#world.database.tables, ACTOR).length > 0;
+    if (triesLeft > 0 || mayWait || mayBeHalted) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
   }
 
   /** Replays a dead letter in its run or as a new one, or throws it away; now and then one that was used before. */

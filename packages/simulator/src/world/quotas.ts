@@ -26,6 +26,7 @@ const MOST: Readonly<Record<QuotaName, readonly [number, number]>> = {
   runs: [2, 10],
   tasks: [1, 4],
   failures: [1, 5],
+  fanout: [4, 30],
 };
 
 /** Somebody sets a quota, raises one, or removes one. */
@@ -67,12 +68,12 @@ function usedOf(
   { tenantId, quota }: { readonly tenantId: TenantId; readonly quota: QuotaName },
   now: number,
 ): number {
-  if (quota !== 'failures' && quota !== 'runs') return 0;
+  if (quota !== 'failures' && quota !== 'runs' && quota !== 'fanout') return 0;
   const sums = new Map<string, number>();
   for (const { limit, untilAt, starts } of tables.described.all('rateStarts')) {
     if (untilAt <= now || !limit.startsWith(`quota/${quota}/${tenantId}/`)) continue;
     sums.set(limit, (sums.get(limit) ?? 0) + starts);
   }
   const all = [...sums.values()];
-  return quota === 'runs' ? Math.max(0, ...all) : all.reduce((sum, one) => sum + one, 0);
+  return quota !== 'failures' ? Math.max(0, ...all) : all.reduce((sum, one) => sum + one, 0);
 }

@@ -5,6 +5,7 @@ import { Chance } from './chance.ts';
 import type { Door } from './door.ts';
 import type { Environment } from './environment.ts';
 import { Events } from './events.ts';
+import { haltSettings } from './halts.ts';
 import { History } from './history.ts';
 import { Network } from './network.ts';
 import type { SimNode } from './node.ts';
@@ -79,7 +80,7 @@ export class World implements Environment {
     if (jitter.happens(0.3)) this.defaultJitterMs = jitter.int(1, MAX_DEFAULT_JITTER_MS);
     // With a short one, schedules leave memory after each window and come back before the next.
     const horizonMs = this.chance.fork('horizon').pick([1_000, 4_000, 15_000, 600_000]);
-    this.settings = { ...DEFAULT_SETTINGS, ...SOON, ...zoned, horizonMs, ...settings };
+    this.settings = { ...DEFAULT_SETTINGS, ...SOON, ...zoned, horizonMs, ...haltSettings(this.chance), ...settings };
     this.tenants = new SimTenants(this.chance.fork('tenants'));
     this.database = new FakeDatabase({
       scheduler: this.events,

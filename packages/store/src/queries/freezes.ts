@@ -1,5 +1,5 @@
 /** What is frozen: nothing of it starts until it is thawed. Each change leaves an audit event (I71). */
-import type { TenantId } from '@signalbox/engine';
+import type { DagId, HaltCause, ShardNo, TenantId } from '@signalbox/engine';
 import type { Database } from '../database.ts';
 import { call, statement } from '../statement.ts';
 import { decodeNullableText, decodeText, encodeText } from '../text.ts';
@@ -40,6 +40,13 @@ const selectFreezes = statement(
   `${COLUMNS} where f.tenant_id = $1::integer or f.kind = 'cluster' or $2::boolean and f.kind = 'tenant'
     order by f.kind, f.name, f.tenant_id`,
 );
+/** Halted dags: no person froze them. */
+const selectHalts = statement(
+  'select_halts',
+  `select h.shard, h.dag_id, d.name, h.cause, h.tasks, h.most, h.halted_at
+    from halted_dag h join dag d on d.shard = h.shard and d.dag_id = h.dag_id
+    where h.tenant_id = $1::integer order by d.name`,
+);
 const AUDIT = 'insert into audit_event (tenant_id, actor, action, target, origin, outcome, details)';
 /**
  * What is frozen stays so: who did it first, and why, is kept. Only the tenant that runs the installation takes the place of another
@@ -66,6 +73,30 @@ const deleteFreeze = statement(
        and ($6::integer = by_tenant_id or $6::integer = $7::integer) returning 1)
   ${AUDIT} select $6::integer, $4::text, 'freeze.removed', $5::text, $8::text, 'done', '{}'::json from gone returning 1`,
 );
+
+/** A dag that created too much, and was halted for that. */
+export interface StoredHaltView {
+  readonly shard: ShardNo;
+  readonly dagId: DagId;
+  readonly name: string;
+  readonly cause: HaltCause;
+  readonly tasks: number;
+  readonly most: number;
+  readonly haltedAt: number;
+}
+
+export async function listHalts(database: Database, tenantId: TenantId): Promise<StoredHaltView[]> {
+  const { rows } = await database.one(call(selectHalts, tenantId));
+  return rows.map(([shard, dagId, name, cause, tasks, most, haltedAt]) => ({
+    shard: Number(shard) as ShardNo,
+    dagId: Number(dagId) as DagId,
+    name: decodeText(name ?? ''),
+    cause: decodeText(cause ?? '') as HaltCause,
+    tasks: Number(tasks),
+    most: Number(most),
+    haltedAt: Number(haltedAt),
+  }));
+}
 
 export async function readFrozen(database: Database): Promise<Frozen[]> {
   const { rows } = await database.one(call(selectFrozen));

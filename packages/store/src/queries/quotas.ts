@@ -15,7 +15,7 @@ export interface StoredQuotaView {
     readonly reason: string | null;
   } | null;
   readonly level: QuotaLevel;
-  /** Of `runs`: by the dag with the most. */
+  /** Of `runs` and `fanout`: by the dag with the most. */
   readonly used: number;
   readonly setAt: number;
   readonly setBy: string;
@@ -35,7 +35,8 @@ const selectRules = statement(
   `select q.tenant_id, q.quota,
       case when q.raised_until > ${NOW} then q.raised_soft else q.soft end,
       case when q.raised_until > ${NOW} then q.raised_hard else q.hard end,
-      case q.quota when 'failures' then (select coalesce(sum(r.starts), 0) ${COUNTED}) when 'runs' then ${RUNS} else 0 end
+      case q.quota when 'failures' then (select coalesce(sum(r.starts), 0) ${COUNTED}) when 'runs' then ${RUNS} when 'fanout' then ${RUNS}
+        else 0 end
     from quota q order by q.tenant_id, q.quota`,
 );
 
@@ -46,6 +47,7 @@ const selectOfTenant = statement(
         when 'tasks' then (select coalesce(sum(g.given + g.seized - g.returned), 0) from slot_grant g
             where g.shard = q.shard and g.limit_name = 'tenant/' || q.tenant_id)
         when 'runs' then ${RUNS}
+        when 'fanout' then ${RUNS}
         else (select coalesce(sum(r.starts), 0) ${COUNTED})
       end
     from quota q where q.tenant_id = $1::integer order by q.quota`,

@@ -9,6 +9,7 @@ type Place = readonly [to: string, label: string];
 
 const PLACES: Readonly<Partial<Record<Why['code'], Place>>> = {
   frozen: ['/limits', 'Limits'],
+  halted: ['/limits', 'Limits'],
   breaker: ['/breakers', 'Breakers'],
   pool_missing: ['/limits', 'Limits'],
   pool_too_small: ['/limits', 'Limits'],

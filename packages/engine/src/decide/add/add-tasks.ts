@@ -17,6 +17,7 @@ import type { Version } from '../../tables/dag/dag.ts';
 import type { State } from '../../tables/state.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { slotOf, taskSpecOf } from '../../tables/task/task-slots.ts';
+import { countTasks } from '../halt/halt.ts';
 import type { Recorder } from '../recorder.ts';
 import { heldAttempt, notHeld } from '../task/checkpoint.ts';
 
@@ -38,6 +39,7 @@ export function addTasks(recorder: Recorder, { claim, tasks }: AddTasks): Answer
   if (plan.changed.length === 0) return RECORDED;
   const { runId, taskNo, fence } = claim;
   recorder.record({ kind: 'TasksAdded', runId, taskNo, fence, tasks: plan.changed, at: state.now });
+  countTasks(recorder, state.runs.versionOf(state.tasks.run[slot]!).dag, plan.changed.length);
   return RECORDED;
 }
 

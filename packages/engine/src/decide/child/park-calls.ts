@@ -30,6 +30,8 @@ export function parkCalls(recorder: Recorder): void {
 
 function isReadyCall(state: State, slot: TaskSlot): boolean {
   const run = state.tasks.run[slot]!;
+  // Noted again when the dag is resumed.
+  if (run >= 0 && state.runs.versionOf(run).dag.isHalted) return false;
   // In this order: its map may have been removed in this step, and with it what there was to know of it.
   return run >= 0 && isReady(state, state.runs.id[run]!, slot) && isCall(state, slot) && mayRun(state, slot);
 }

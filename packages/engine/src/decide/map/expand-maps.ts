@@ -7,6 +7,7 @@ import { type Expansion, numberIn, RUN_SCOPE, type RunMaps } from '../../tables/
 import { note } from '../../tables/map/watch-map.ts';
 import { ADMITTED, OPEN } from '../../tables/run/run-table.ts';
 import type { MapToDo } from '../../tables/state.ts';
+import { countTasks } from '../halt/halt.ts';
 import type { Recorder } from '../recorder.ts';
 
 /** Task numbers are stored in 32 bits. */
@@ -30,6 +31,9 @@ function advance(recorder: Recorder, map: MapToDo, most: number): number {
   const run = runs.find(map.runId);
   // A run that waits to be admitted has time; what is left of one that is closed is not made.
   if (run < 0 || runs.phase[run] !== OPEN || !runs.has(run, ADMITTED)) return 0;
+  const { dag } = runs.versionOf(run);
+  // Noted again when the dag is resumed.
+  if (dag.isHalted) return 0;
   const maps = runs.mapsOf(run)!;
   state.currentRun = map.runId;
   const expansion = maps.find(map.group, map.scope) ?? expand(recorder, run, maps, map);
@@ -38,6 +42,7 @@ function advance(recorder: Recorder, map: MapToDo, most: number): number {
   const count = Math.min(expansion.total - expansion.unfolded, Math.max(1, Math.floor(most / members)));
   const until = expansion.unfolded + count;
   recorder.record({ kind: 'MapUnfolded', runId: map.runId, firstNo: expansion.firstNo, until, at: state.now });
+  countTasks(recorder, dag, count * members);
   if (until < expansion.total) note(state, run, map.group, map.scope);
   return count * members;
 }

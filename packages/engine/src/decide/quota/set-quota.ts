@@ -101,6 +101,7 @@ function usedOf({ quotas: table, limits }: State, { tenantId, quota }: StoredQuo
     case 'tasks':
       return limits.homes.get(tenantLimit(tenantId))?.out() ?? 0;
     case 'runs':
+    case 'fanout':
     case 'failures':
       return table.rule(tenantId, quota)?.used ?? null;
   }

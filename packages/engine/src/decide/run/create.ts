@@ -18,6 +18,7 @@ import { readParamFacts } from '../../model/task/facts.ts';
 import type { Dag, Version } from '../../tables/dag/dag.ts';
 import { keyOfNew, mayHaveKey } from '../../tables/run/may-have-key.ts';
 import type { Schedule } from '../../tables/schedule/schedule.ts';
+import { countTasks } from '../halt/halt.ts';
 import type { Recorder } from '../recorder.ts';
 import { settleNewKey } from './key-policy.ts';
 import { uidOfWindow } from './window-uid.ts';
@@ -86,6 +87,7 @@ export function createRun(recorder: Recorder, dag: Dag, run: NewRun): RunId {
     });
     settleNewKey(recorder, dag, runId, key);
   }
+  if (run.isMark !== true) countTasks(recorder, dag, version.taskCount);
   return runId;
 }
 

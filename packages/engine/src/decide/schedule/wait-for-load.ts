@@ -73,6 +73,7 @@ const RULES: { readonly [Kind in Command['kind']]: Rule<Extract<Command, { kind:
   SetPaused: NEVER,
   SetPriority: NEVER,
   SetBackfill: NEVER,
+  ResumeDag: NEVER,
   ReportAttempt: NEVER,
   ExtendAttempt: NEVER,
   SaveCheckpoint: NEVER,

@@ -12,6 +12,7 @@ import { type DeadlineChange, deadlineChanges } from './deadline.ts';
 import type { ChangeEvent, ChangeGroup, ShowInstant } from './define.ts';
 import { type ExpectChange, expectChanges, expectTables } from './expect.ts';
 import type { Fields } from './fields.ts';
+import { type HaltChange, haltChanges, haltTables } from './halt.ts';
 import { type HeldChange, heldChanges, heldTables } from './held.ts';
 import { type LimitChange, limitChanges, limitTables } from './limit.ts';
 import { type ManualChange, manualChanges } from './manual.ts';
@@ -35,6 +36,7 @@ export type * from './dag.ts';
 export type * from './dead-letter.ts';
 export type * from './deadline.ts';
 export type * from './expect.ts';
+export type * from './halt.ts';
 export type * from './held.ts';
 export type * from './limit.ts';
 export type * from './manual.ts';
@@ -70,6 +72,7 @@ export type Change =
   | BudgetChange
   | LimitChange
   | QuotaChange
+  | HaltChange
   | RunKeyChange;
 
 /** A description, whatever its kind. */
@@ -104,6 +107,7 @@ const DESCRIBED = [
   ...expectChanges,
   ...limitChanges,
   ...quotaChanges,
+  ...haltChanges,
   ...runKeyChanges,
   ...rateChanges,
   ...budgetChanges,
@@ -135,6 +139,7 @@ export const TABLES = {
   ...expectTables,
   ...limitTables,
   ...quotaTables,
+  ...haltTables,
   ...runKeyTables,
   ...rateTables,
   ...budgetTables,

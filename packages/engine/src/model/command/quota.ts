@@ -34,7 +34,7 @@ export interface TakeQuota {
 export interface QuotaRule extends QuotaLimits {
   readonly tenantId: TenantId;
   readonly quota: QuotaName;
-  /** Of `failures`: how many there are in all shards. Of `runs`: how many the dag with the most has. */
+  /** Of `failures`: how many there are in all shards. Of `runs` and `fanout`: how many the dag with the most has. */
   readonly used: number;
 }
 

@@ -25,6 +25,15 @@ export interface RetireDag {
   readonly actor: Actor;
 }
 
+/** Lets a halted dag go on. One that is not halted stays as it is. */
+export interface ResumeDag {
+  readonly kind: 'ResumeDag';
+  readonly shard: ShardNo;
+  readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly actor: Actor;
+}
+
 export interface SubmitRuns {
   readonly kind: 'SubmitRuns';
   readonly shard: ShardNo;

@@ -37,7 +37,7 @@ export function mayMove(all: State, { state, isDone, liveRuns, spec, dagId, tena
   if (partial.has(dagId)) return false;
   const dag = dags.get(dagId);
   if (dag === undefined) return true;
-  if (!dag.hasRoomForRun() || dag.waitingRuns.size > 0 || isOverRuns(all, dag)) return false;
+  if (dag.isHalted || !dag.hasRoomForRun() || dag.waitingRuns.size > 0 || isOverRuns(all, dag)) return false;
   return mayHaveKey(all, dag, keyOfNew(dag.current, dag.paramsOfWindow(spec.schedule)));
 }
 

@@ -9,6 +9,7 @@ import { hasClaimTimers, keepsNotes } from '../../model/task/notes.ts';
 import type { Breaker } from '../breaker/breaker.ts';
 import { OwnLimit } from '../limit/lane-limit.ts';
 import type { Lane } from '../queue/lane.ts';
+import { FanOut } from './fan-out.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 
 /** More names than this of one version are not remembered; a graph of each is kept. */
@@ -143,10 +144,15 @@ export class Dag {
   liveRuns = 0;
   /** Those of them that tasks of other runs have made. */
   liveChildren = 0;
+  /** Tasks of live runs in memory, ended or not. */
+  liveTasks = 0;
   /** Running attempts (I44). */
   runningTasks = 0;
   /** None of its tasks begins. */
   isFrozen = false;
+  /** It created too much: see `decide/halt`. */
+  isHalted = false;
+  readonly fanOut = new FanOut();
   readonly waitingRuns = new WaitingRuns();
   /** The last batch that changed it: not forgotten before that one is settled. */
   touchedIn = 0;
@@ -225,7 +231,7 @@ export class Dag {
   }
 
   hasRoomForTask(): boolean {
-    if (this.isFrozen || this.isHeldByBreaker()) return false;
+    if (this.isFrozen || this.isHalted || this.isHeldByBreaker()) return false;
     return !this.isAtTaskLimit();
   }
 

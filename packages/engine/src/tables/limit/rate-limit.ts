@@ -126,6 +126,11 @@ export class RateLimit extends LaneLimit {
     return waitMs;
   }
 
+  /** When each of its spans begins. */
+  starts(): readonly Instant[] {
+    return [...this.spans.values()].map(({ fromAt }) => fromAt);
+  }
+
   /** Spans that count no more. */
   over(mono: number): readonly Instant[] {
     return [...this.spans.values()].filter(({ freeAt }) => freeAt <= mono).map(({ fromAt }) => fromAt);

@@ -13,6 +13,7 @@ import type { Lane } from './lane.ts';
 /** As the reasons of single tasks are called; `workers_busy`: only workers are missing. */
 export type BlockerCode =
   | 'frozen'
+  | 'halted'
   | 'breaker'
   | 'limit'
   | 'task_limit'
@@ -86,6 +87,7 @@ function blockerOf(state: State, dag: Dag, lane: Lane): LaneBlocker {
 export function blockersOfLane(state: State, dag: Dag, lane: Lane): LaneBlocker[] {
   const ofDag = `dag:${dag.name}`;
   const found: LaneBlocker[] = [];
+  if (dag.isHalted) found.push({ code: 'halted', subject: ofDag });
   if (dag.isFrozen) found.push({ code: 'frozen', subject: ofDag });
   if (lane.queue.isHeld) found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
   if (dag.isHeldByBreaker()) found.push({ code: 'breaker', subject: ofDag });

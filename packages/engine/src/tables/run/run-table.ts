@@ -59,6 +59,8 @@ export class RunTable {
   closingLeft: RunColumn = new Int32Array(0);
   /** Tasks with which the run fails: see `Graph.decidesRun`. */
   failed: RunColumn = new Int32Array(0);
+  /** Its tasks, ended or not; of maps those instances that are there. */
+  size: RunColumn = new Int32Array(0);
   /** Running attempts. */
   running: RunColumn = new Int32Array(0);
   readonly version: (Version | undefined)[] = [];
@@ -126,6 +128,7 @@ export class RunTable {
     this.closingLeft[run] = version.closingCount;
     this.retries[run] = 0;
     this.scheduleNo[run] = 0;
+    this.size[run] = version.taskCount;
     this.unfinished[run] = version.taskCount - version.closingCount;
     this.version[run] = version;
     this.countOf(version, 1);
@@ -213,6 +216,7 @@ export class RunTable {
       this.strikes = grown(this.strikes, this.capacity);
       this.base = grown(this.base, this.capacity);
       this.unfinished = grown(this.unfinished, this.capacity);
+      this.size = grown(this.size, this.capacity);
       this.closingLeft = grown(this.closingLeft, this.capacity);
       this.failed = grown(this.failed, this.capacity);
       this.running = grown(this.running, this.capacity);

@@ -201,6 +201,34 @@ test('runs that fit a filter are cancelled page by page, after a dry run that ch
   await call('CancelRun', { runId: ids[0] });
 });
 
+test('failed runs that fit a filter are retried page by page, after a dry run that changes nothing', async () => {
+  await call('RegisterDag', { definitionJson: definition('grpc-failed', [{ name: 'a', handler: 'fail' }]) });
+  const ids: string[] = [];
+  for (let no = 0; no < 3; no++) ids.push(String((await call('TriggerRun', { dag: 'grpc-failed' })).runId));
+  for (const runId of ids) await ended(runId);
+  const newest = ids.toReversed();
+  const pageOf = (runIds: readonly string[]) =>
+    runIds.map((runId) => ({ runId, dag: 'grpc-failed', count: 1, refused: '' }));
+  const seen = await call('RetryRuns', { dag: 'grpc-failed', dryRun: true });
+  expect(seen).toMatchObject({ dryRun: true, runs: pageOf(newest), cursor: '' });
+  const first = await call('RetryRuns', { dag: 'grpc-failed', limit: 2, idempotencyKey: 'failed-1' });
+  expect(first).toMatchObject({ dryRun: false, runs: pageOf(newest.slice(0, 2)) });
+  expect(await call('RetryRuns', { dag: 'grpc-failed', limit: 2, idempotencyKey: 'failed-1' })).toEqual(first);
+  await eventually(async () =>
+    JSON.stringify((await call('ListTasks', { runId: ids[2] })).tasks).includes('"attempt":2'),
+  );
+  expect((await refusal(call('RetryRuns', {})))?.code).toBe(status.INVALID_ARGUMENT);
+});
+
+test('a dag gets another owner, and that of its definition back', async () => {
+  const tasks = [{ name: 'a', handler: 'echo' }];
+  await call('RegisterDag', { definitionJson: definition('grpc-owned', tasks, { owner: 'team-a' }) });
+  const owned = { name: 'grpc-owned', ofDefinition: 'team-a' };
+  expect(await call('SetDagOwner', { dag: 'grpc-owned', owner: 'team-b' })).toEqual({ ...owned, owner: 'team-b' });
+  expect(await call('SetDagOwner', { dag: 'grpc-owned' })).toEqual({ ...owned, owner: 'team-a' });
+  expect((await refusal(call('SetDagOwner', { dag: 'nowhere' })))?.code).toBe(status.NOT_FOUND);
+});
+
 test('a failed task is retried, and an event makes a run of each dag that waits for it', async () => {
   const tasks = [{ name: 'a', handler: 'fail' }];
   await call('RegisterDag', { definitionJson: definition('grpc-retry', tasks, { on: { event: 'arrived' } }) });

@@ -288,6 +288,32 @@ export const API_METHODS: Readonly<Record<string, ApiMethod>> = {
       cursor: body.cursor,
     }),
   },
+  RetryRuns: {
+    ask: (message) => ({
+      method: 'POST',
+      path: '/v1/runs/retry',
+      body: JSON.stringify({
+        ...given(message, 'dag', 'tag', 'priority', 'concurrencyKey', 'since', 'until', 'cursor'),
+        ...flags(message, 'dryRun'),
+        ...numbers(message, 'limit'),
+      }),
+      ...keyed(message),
+    }),
+    answer: (body) => ({
+      dryRun: body.dryRun,
+      runs: items(body).map(({ run, refused, ...one }) => ({ ...one, runId: run, refused: refused ?? '' })),
+      cursor: body.cursor,
+    }),
+  },
+  SetDagOwner: {
+    ask: (message) => ({
+      method: 'PUT',
+      path: `/v1/dags/${part(message, 'dag')}/owner`,
+      body: JSON.stringify({ owner: text(message, 'owner') || null }),
+      ...keyed(message),
+    }),
+    answer: ({ name, owner, ofDefinition }) => ({ name, owner: owner ?? '', ofDefinition: ofDefinition ?? '' }),
+  },
   ...JOB_METHODS,
   ...TIME_METHODS,
   ...QUOTA_METHODS,
