@@ -134,4 +134,5 @@ export const WHY_CODES = [
   'given_up',
 ] as const;
 
+export { shownAmount, shownBytes } from './placement.ts';
 export * from './task-states.ts';
