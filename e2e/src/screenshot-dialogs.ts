@@ -48,11 +48,24 @@ export const DIALOGS: readonly Opened[] = [
   ['delete-dag', dag('settings'), (page) => press(page, /Delete the DAG/)],
   ['job', () => '/jobs', (page) => press(page, 'New job …')],
   ['tenant', () => '/tenants', (page) => press(page, 'New tenant …')],
+  ['quotas', () => '/tenants', (page) => press(page, 'Quotas of team-shop')],
+  [
+    'quotas-raise',
+    () => '/tenants',
+    async (page) => {
+      await press(page, 'Quotas of team-shop');
+      await page.getByRole('dialog').getByLabel('What to do').selectOption({ label: 'Raise it for a while' });
+    },
+  ],
   ['suspend', () => '/tenants', (page) => press(page, 'Suspend team-shop')],
   ['replay', () => '/dead-letters', (page) => press(page, /^Replay/)],
-  ['clear-runs', dag('runs'), (page) => forMany(page, 'Rerun failed tasks …')],
+  ['retry-runs', dag('runs'), (page) => forMany(page, 'Retry failed …')],
   ['cancel-runs', () => '/runs?dag=search-index', (page) => forMany(page, 'Cancel runs …')],
   ['priorities', () => '/runs?dag=thumbnails', (page) => forMany(page, 'Change priorities …')],
+  ['evict', () => '/workers', (page) => press(page, 'Evict spot-1')],
+  ['owner', dag('settings'), (page) => press(page, /^Owner/)],
+  ['rates', () => '/costs', (page) => press(page, 'Change prices …')],
+  ['budget', () => '/costs', (page) => press(page, 'New budget …')],
   ['scale-in', () => '/queues', (page) => press(page, 'Scale in default')],
   ['callback-secret', () => '/callbacks', (page) => press(page, 'Show the secret …')],
   ['limit', () => '/limits', (page) => press(page, 'New limit …')],

@@ -27,6 +27,13 @@ interface Context {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Pictures name no path of the machine that they were taken on. */
+function failure(text: string, at: string): Error {
+  const error = new Error(text);
+  error.stack = `Error: ${text}\n    at ${at}`;
+  return error;
+}
+
 const HANDLERS = {
   extract: async ({ log, params }: Context) => {
     log.info('reading', { day: params?.day });
@@ -39,17 +46,22 @@ const HANDLERS = {
     await pause(80);
     if (attempt > 1) return { rows: 912 };
     log.warn('the source is slow to answer');
-    throw new Error('connect ETIMEDOUT 10.0.4.12:5432');
+    throw failure('connect ETIMEDOUT 10.0.4.12:5432', 'extractPayments (/srv/dags/warehouse.ts:48:11)');
   },
   step: () => pause(90),
   load: async ({ params }: Context) => {
     await pause(200);
-    if (params?.bad === true) throw new Error('duplicate key value violates unique constraint "orders_pkey"');
+    if (params?.bad === true)
+      throw failure(
+        'duplicate key value violates unique constraint "orders_pkey"',
+        'load (/srv/dags/warehouse.ts:91:13)',
+      );
   },
   bad: ({ params }: Context) => {
     const { no } = params as unknown as { readonly no: number };
-    throw new Error(
+    throw failure(
       `relation "partner_${'abcdefgh'[no % 8]}_orders_of_the_day" does not exist, though it was there yesterday`,
+      'load (/srv/dags/partners.ts:12:9)',
     );
   },
   /** Until the worker stops. */
@@ -60,10 +72,11 @@ const HANDLERS = {
   /** Some of many fail. */
   page: async ({ attempt }: Context) => {
     await pause(20);
-    if (Math.random() < 0.06 && attempt === 1) throw new Error('503 Service Unavailable');
+    if (Math.random() < 0.06 && attempt === 1)
+      throw failure('503 Service Unavailable', 'read (/srv/dags/crawl.ts:27:15)');
   },
   lean: () => {
-    throw new Error('connect ECONNREFUSED 10.0.7.3:443');
+    throw failure('connect ECONNREFUSED 10.0.7.3:443', 'push (/srv/dags/crm.ts:19:7)');
   },
 };
 
@@ -74,11 +87,23 @@ interface Seeded {
   readonly crawl: string;
   /** Others go first, and the only slot of its queue is in use. */
   readonly waiting: string;
+  /** No worker offers what it asks for. */
+  readonly unfit: string;
+  /** Workers fit, and others use what it asks for. */
+  readonly crowded: string;
 }
 
 async function seed(rig: Rig, folder: string): Promise<Seeded> {
-  await rig.addWorker(HANDLERS as never, { name: 'etl-1' });
-  await rig.addWorker(HANDLERS as never, { name: 'etl-2', queues: ['default', 'reports'] });
+  await rig.addWorker(HANDLERS as never, {
+    name: 'etl-1',
+    resources: { cpu: 8, memory: '32GiB' },
+    labels: { zone: 'eu-1' },
+  });
+  await rig.addWorker(HANDLERS as never, {
+    name: 'etl-2',
+    queues: ['default', 'reports'],
+    resources: { cpu: 8, memory: '32GiB' },
+  });
   const task = (name: string, handler: string, ...needs: string[]) => ({ name, handler, needs });
   const deploy = (dag: { readonly name: string; readonly [field: string]: unknown }) =>
     rig.ask('PUT', `/v1/dags/${dag.name}`, dag);
@@ -144,8 +169,45 @@ async function seed(rig: Rig, folder: string): Promise<Seeded> {
   const crawl = await seedTrouble(rig);
   const running = await submit('search-index');
   const waiting = await seedQueue(rig);
+  const placed = await seedPlacement(rig);
+  await seedQuotas(rig);
   await pause(500);
-  return { failed, running, crawl, waiting };
+  return { failed, running, crawl, waiting, ...placed };
+}
+
+/** Workers with labels and resources, one of them a spot worker, and tasks that find no room or no worker. */
+async function seedPlacement(rig: Rig): Promise<Pick<Seeded, 'unfit' | 'crowded'>> {
+  const worker = (name: string, cpu: number, memory: string, more: object, labels: Record<string, string>) =>
+    rig.addWorker(HANDLERS as never, {
+      name,
+      queues: ['training'],
+      slots: 8,
+      resources: { cpu, memory, ...more },
+      labels,
+    });
+  await worker('gpu-1', 16, '64GiB', { gpu: 2 }, { disk: 'ssd', zone: 'eu-1', team: 'data' });
+  await worker('spot-1', 8, '32GiB', {}, { spot: 'true', zone: 'eu-2' });
+  const train = async (name: string, asked: object, priority = 'normal') => {
+    const tasks = [{ name: 'fit', handler: 'long', queue: 'training', ...asked }];
+    await rig.ask('PUT', `/v1/dags/${name}`, { name, tags: ['models'], owner: 'team-lab', priority, tasks });
+    return (await rig.ask('POST', `/v1/dags/${name}/runs`, {})).body.id;
+  };
+  const isRunning = (id: string) =>
+    eventually(async () => (await rig.ask('GET', `/v1/runs/${id}/tasks/fit`)).body.state === 'running');
+  await isRunning(await train('train-ranking', { resources: { cpu: 12, memory: '40GiB', gpu: 2 } }));
+  await isRunning(await train('embed-products', { resources: { cpu: 6, memory: '20GiB' }, labels: { zone: 'eu-2' } }));
+  const crowded = await train('train-forecast', { resources: { cpu: 4, memory: '32GiB', gpu: 1 } });
+  const unfit = await train('archive-models', { labels: { disk: 'tape' }, resources: { memory: '128GiB' } });
+  return { unfit, crowded };
+}
+
+/** Quotas of a tenant, of which one is raised for a while. */
+async function seedQuotas(rig: Rig): Promise<void> {
+  const path = '/v1/tenants/team-shop/quotas';
+  await rig.ask('PUT', `${path}/submits`, { soft: 300, hard: 600 });
+  await rig.ask('PUT', `${path}/tasks`, { soft: null, hard: 2_000 });
+  await rig.ask('PUT', `${path}/failures`, { soft: 50, hard: null });
+  await rig.ask('POST', `${path}/submits/raise`, { soft: 900, hard: 1_200, for: '6h', reason: 'sale of the year' });
 }
 
 /** A queue with one slot, in use, and runs that wait for it. */
@@ -538,7 +600,7 @@ const OF_RUN = ['graph', 'tasks', 'gantt', 'timeline', 'data', 'log', 'compare']
 async function shootLittle(
   visitor: SignedIn,
   folder: string,
-  { failed, running, crawl, waiting }: Seeded,
+  { failed, running, crawl, waiting, unfit, crowded }: Seeded,
 ): Promise<void> {
   const pages = [
     ...SIDEBAR_PAGES,
@@ -552,13 +614,22 @@ async function shootLittle(
     `/runs/${running}/tasks/send`,
     `/runs/${waiting}/tasks/publish`,
     `/runs/${waiting}/tasks/resize`,
+    `/runs/${unfit}/tasks/fit`,
+    `/runs/${crowded}/tasks/fit`,
     `/runs/${crawl}`,
     `/runs/${crawl}/tasks/page`,
     `/runs/${crawl}/tasks/page?items=failed`,
     '/runs?dag=sync-crm',
     '/nowhere',
   ];
-  const names = { [failed]: 'run', [running]: 'running', [crawl]: 'crawl', [waiting]: 'waiting' };
+  const names = {
+    [failed]: 'run',
+    [running]: 'running',
+    [crawl]: 'crawl',
+    [waiting]: 'waiting',
+    [unfit]: 'unfit',
+    [crowded]: 'crowded',
+  };
   await shootPages(visitor, { folder, kind: 'little', pages, names });
   const { page, go } = visitor;
   for (const { name, colorScheme, width, height } of LOOKS) {

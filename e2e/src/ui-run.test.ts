@@ -173,21 +173,58 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await page.getByRole('heading', { name: 'b', exact: true }).waitFor();
   });
 
-  test('the failed tasks of many runs run again, after a preview', async () => {
+  test('failed runs that fit a filter are retried together, after a preview', async () => {
     const { page, go } = admin;
     const failed = [await ended('night'), await ended('night')];
-    await go('/dags/night');
-    await chooseForMany('Rerun failed tasks …');
-    await dialog().getByText('It touches 6 tasks in 3 runs.').waitFor();
-    await dialog().getByLabel('Only runs created since').fill('2099-01-01T00:00');
-    await dialog().getByText('No run failed in that time.').waitFor();
-    expect(await dialog().getByRole('button', { name: 'Rerun them' }).isDisabled()).toBe(true);
-    await dialog().getByLabel('Only runs created since').fill('2020-01-01T00:00');
-    await dialog().getByText('It touches 6 tasks in 3 runs.').waitFor();
+    const preview = dialog().locator('.preview li');
+    const isReady = async () => !(await dialog().getByRole('button', { name: 'Retry the runs' }).isDisabled());
+    await go('/dags/night?state=failed');
+    await chooseForMany('Retry failed …');
+    await dialog().getByText('It runs 6 tasks again in 3 runs.').waitFor();
+    await expect.poll(() => preview.allTextContents()).toEqual(Array(3).fill(expect.stringMatching(/2 tasks$/)));
+    await dialog().getByLabel('Created since').fill('2099-01-01T00:00');
+    await dialog().getByText('No failed run fits.').waitFor();
+    expect(await isReady()).toBe(false);
+    await dialog().getByLabel('Created since').fill('2020-01-01T00:00');
+    await dialog().getByText('It runs 6 tasks again in 3 runs.').waitFor();
+    await dialog().getByLabel('Priority').selectOption('high');
+    await dialog().getByText('No failed run fits.').waitFor();
+    await dialog().getByLabel('Priority').selectOption('normal');
+    await expect.poll(isReady).toBe(true);
+    // A preview changes nothing.
+    expect(await Promise.all(failed.map(outcomeOf))).toEqual(['failed', 'failed']);
     isBroken = false;
-    await confirm('Rerun them');
-    await page.getByText('3 runs go on.').waitFor();
+    await confirm('Retry the runs');
+    await page.getByText('3 runs retried.').waitFor();
     for (const id of failed) await eventually(async () => (await outcomeOf(id)) === 'succeeded');
+    await page.getByText('No run matches.').waitFor();
+  });
+
+  test('failed runs of all DAGs with a tag are retried, and those of other DAGs are not', async () => {
+    const { page, go } = admin;
+    isBroken = true;
+    for (const name of ['dusk', 'dawn']) await deploy(name, [{ name: 'only', handler: 'night' }], { tags: ['dim'] });
+    const [dusk, dawn] = [await ended('dusk'), await ended('dawn')];
+    await deploy('noon', [{ name: 'only', handler: 'night' }]);
+    const noon = await ended('noon');
+    await go('/runs');
+    await chooseForMany('Retry failed …');
+    await dialog().getByRole('heading', { name: 'Retry failed runs by tag' }).waitFor();
+    expect(await dialog().getByRole('button', { name: 'Retry the runs' }).isDisabled()).toBe(true);
+    await dialog().getByLabel('Tag').selectOption('dim');
+    await dialog().getByText('It runs 2 tasks again in 2 runs.').waitFor();
+    for (const dag of ['dusk', 'dawn']) await dialog().locator('.preview li').filter({ hasText: dag }).waitFor();
+    isBroken = false;
+    await confirm('Retry the runs');
+    await page.getByText('2 runs retried.').waitFor();
+    for (const id of [dusk, dawn]) await eventually(async () => (await outcomeOf(id)) === 'succeeded');
+    expect(await outcomeOf(noon)).toBe('failed');
+    // Of one DAG, by the filter of the list: it has no run with this tag left to retry.
+    await go('/runs?dag=dusk');
+    await chooseForMany('Retry failed …');
+    await dialog().getByText('No failed run fits.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
   });
 
   test('runs that fit a filter are cancelled together, after a preview', async () => {
@@ -221,9 +258,15 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await confirm('Cancel the runs');
     await page.getByText('1 run cancelled.').waitFor();
     await expect.poll(() => outcomeOf(ids[0]!)).toBe('cancelled');
-    // What has ended cannot be cancelled.
+    // What has ended cannot be cancelled, and what has not failed cannot be retried.
     await go('/runs?state=failed');
-    await page.getByRole('button', { name: 'Failed' }).waitFor();
+    await press('Many runs …');
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Retry failed …']);
+    await go('/runs?state=open');
+    await press('Many runs …');
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Change priorities …', 'Cancel runs …']);
+    await go('/runs?state=succeeded');
+    await page.getByRole('button', { name: 'Succeeded' }).waitFor();
     expect(await page.getByRole('button', { name: 'Many runs …' }).count()).toBe(0);
   });
 
@@ -277,7 +320,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await isOff(viewer.page.getByRole('button', { name: 'Change the priority …' }));
     await viewer.go('/dags/lane');
     await viewer.page.getByRole('button', { name: 'Many runs …' }).click();
-    for (const name of ['Rerun failed tasks …', 'Change priorities …', 'Cancel runs …'])
+    for (const name of ['Retry failed …', 'Change priorities …', 'Cancel runs …'])
       await isOff(viewer.page.getByRole('menuitem', { name }));
     await viewer.go(`/runs/${second}`);
     await viewer.page.getByRole('button', { name: 'More actions' }).click();
@@ -499,9 +542,10 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
   });
 
   test.each([
-    ['/dags/night', 'Many runs … > Rerun failed tasks …'],
+    ['/dags/night', 'Many runs … > Retry failed …'],
     ['/dags/night', 'Many runs … > Cancel runs …'],
     ['/dags/night', 'Many runs … > Change priorities …'],
+    ['/runs', 'Many runs … > Retry failed …'],
     ['/queues', 'Scale in default'],
     ['/callbacks', 'Show the secret …'],
     ['/limits', 'New limit …'],

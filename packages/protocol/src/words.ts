@@ -138,4 +138,5 @@ export const WHY_CODES = [
   'given_up',
 ] as const;
 
+export { shownAmount, shownBytes } from './placement.ts';
 export * from './task-states.ts';

@@ -154,6 +154,14 @@ export const taskSpecViewSchema = z.object({
     rate: z.object({ limit: z.int(), perMs: z.int() }).optional(),
     /** Slots of a pool that it takes while it runs. */
     pool: z.object({ name: z.string(), slots: z.int() }).optional(),
+    /** What it takes of its worker while it runs: thousandths of a processor, bytes of memory and disk, pieces of anything else. */
+    resources: z.record(z.string(), z.number()).optional(),
+    /** Only on workers with these labels. */
+    labels: z.record(z.string(), z.string()).optional(),
+    /** A worker of its own. */
+    exclusive: z.literal(true).optional(),
+    /** Not on workers that may be taken away. */
+    spot: z.literal('never').optional(),
     queueTimeoutMs: z.int().optional(),
     stuckMs: z.int().optional(),
     totalTimeoutMs: z.int().optional(),

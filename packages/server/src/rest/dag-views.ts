@@ -189,12 +189,17 @@ function tasksOf(spec: DagSpec, tasks: DagSpec['tasks'] = []): TaskSpecView[] {
 function limitsOf(task: DagSpec['tasks'][number]): TaskSpecView['limits'] {
   const { memoryBytes, onResource, maxActive, rate, pool, queueTimeoutMs, stuckMs, totalTimeoutMs, softTimeoutMs } =
     task;
+  const { resources, labels, exclusive, spot } = task.placement ?? {};
   const all = {
     memoryBytes,
     onResource,
     maxActive,
     rate,
     pool,
+    resources,
+    labels,
+    exclusive,
+    spot,
     queueTimeoutMs,
     stuckMs,
     totalTimeoutMs,

@@ -43,7 +43,7 @@ const SUGGESTIONS: Readonly<Record<WhyCode, Suggestion>> = {
   position: ({ run }) => `Let the run go first: signalbox runs set-priority ${run} --to high`,
   no_worker: ({ queue }) => `Start a worker for the queue: signalbox worker --queues ${queue}`,
   no_worker_fits: () =>
-    'Start a worker that offers it: signalbox worker --resources <amounts> --labels <labels>. Or ask for less.',
+    'Ask for less, or start a worker that offers it: signalbox worker --resources <amounts> --labels <labels>',
   no_room: () => 'Wait, add workers of this kind, or ask for less. See what is free: signalbox workers',
   workers_busy: () => 'Add workers, or slots to workers.',
   rate: ({ dag }) => `Wait, or raise "limit" of the rate in dag ${dag}.`,

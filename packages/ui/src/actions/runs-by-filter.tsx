@@ -60,15 +60,24 @@ interface FieldsProps {
   readonly dag: string | undefined;
   readonly chosen: Chosen;
   readonly onChange: (chosen: Chosen) => void;
+  /** Whether they may be queued or running. */
+  readonly hasState?: boolean;
 }
 
-export function RunFilterFields({ dag, chosen, onChange }: FieldsProps) {
+export function RunFilterFields({ dag, chosen, onChange, hasState = true }: FieldsProps) {
   const change = (part: Partial<Chosen>) => onChange({ ...chosen, ...part });
   return (
     <>
       {dag === undefined && <TagField tag={chosen.tag} onChange={(tag) => change({ tag })} />}
       <div className="form-grid">
-        <ChoiceField label="Which runs" value={chosen.state} choices={STATES} onChange={(state) => change({ state })} />
+        {hasState && (
+          <ChoiceField
+            label="Which runs"
+            value={chosen.state}
+            choices={STATES}
+            onChange={(state) => change({ state })}
+          />
+        )}
         <ChoiceField
           label="Priority"
           value={chosen.priority}
@@ -114,10 +123,12 @@ interface PreviewProps<T extends Found> {
   readonly deed: string;
   /** At the end of the line of a run. */
   readonly note?: (run: T) => string;
+  /** Said when there is none. */
+  readonly none?: string;
 }
 
-export function RunsPreview<T extends Found>({ found, withDag, deed, note }: PreviewProps<T>) {
-  if (found.length === 0) return <p className="soft">No run fits.</p>;
+export function RunsPreview<T extends Found>({ found, withDag, deed, note, none = 'No run fits.' }: PreviewProps<T>) {
+  if (found.length === 0) return <p className="soft">{none}</p>;
   return (
     <div className="stack tight">
       <strong>

@@ -1,8 +1,9 @@
-import type { WorkerDrained, WorkerView } from '@signalbox/protocol';
+import type { FreezeView, WorkerDrained, WorkerView } from '@signalbox/protocol';
+import { shownAmount, shownBytes } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ChangeButton } from '../actions/change.tsx';
-import { post, seg } from '../api/client.ts';
+import { ChangeButton, ConfirmButton } from '../actions/change.tsx';
+import { post, put, remove, seg } from '../api/client.ts';
 import { heldQuery, workersQuery } from '../api/queries.ts';
 import { useSearchState } from '../api/search-state.ts';
 import { plural, shortId, span } from '../parts/format.ts';
@@ -48,10 +49,20 @@ const QUIET_MS = 6_000;
 const COLUMNS: readonly Column<WorkerView>[] = [
   {
     head: 'Worker',
-    cell: ({ id, name, draining, cordoned }) => (
+    cell: ({ id, name, draining, cordoned, labels }) => (
       <>
-        <b>{name}</b> {draining && <span className="chip warn">draining</span>}
-        {cordoned === true && <span className="chip warn">cordoned</span>}
+        <b>{name}</b>{' '}
+        {isSpot(labels) && (
+          <span className="chip" title="It may be taken away at short notice">
+            spot
+          </span>
+        )}{' '}
+        {draining && <span className="chip warn">draining</span>}
+        {cordoned === true && (
+          <span className="chip warn" title="It takes nothing new, and stays connected">
+            cordoned
+          </span>
+        )}
         <div className="small faint mono">{id.slice(0, 8)}</div>
       </>
     ),
@@ -59,31 +70,108 @@ const COLUMNS: readonly Column<WorkerView>[] = [
   { head: 'Queues', label: 'Queues', look: 'breaks', cell: ({ queues }) => queues.join(', ') },
   { head: 'Slots in use', label: 'Slots', cell: (worker) => <Slots worker={worker} /> },
   {
+    head: 'Free resources',
+    label: 'Free',
+    place: 'phone-line',
+    cell: (worker) => <Offers worker={worker} />,
+  },
+  {
     head: 'Version',
     label: 'Version',
     look: 'soft',
-    cell: ({ version }) => version ?? <span className="faint">unknown</span>,
+    cell: ({ version, node }) => (
+      <>
+        {version ?? <span className="faint">unknown</span>}
+        <div className="small faint mono hide-phone" title="The server that it is connected to">
+          {node.slice(0, 8)}
+        </div>
+      </>
+    ),
   },
-  { head: 'Server', place: 'hide-narrow', look: 'soft mono', cell: ({ node }) => node.slice(0, 8) },
   {
     head: 'Last heard',
     place: 'right hide-phone',
     look: ({ silentMs }) => (silentMs > QUIET_MS ? 'tone-bad' : 'soft'),
     cell: ({ silentMs }) => (silentMs < 1_000 ? 'just now' : `${span(silentMs)} ago`),
   },
-  actionsOf(({ id, name, draining }) => (
-    <ChangeButton
-      label={`Drain ${name}`}
-      title="Takes nothing new, finishes what it has and leaves"
-      disabled={draining}
-      run={() => post<WorkerDrained>(`/v1/workers/${seg(id)}/drain`)}
-      done={`${name} takes nothing new, finishes what it has and leaves.`}
-      touches={['workers']}
-    >
-      Drain
-    </ChangeButton>
-  )),
+  actionsOf((worker) => <Actions worker={worker} />),
 ];
+
+/** As the matcher reads the label. */
+const isSpot = (labels: WorkerView['labels']): boolean => labels?.spot !== undefined && labels.spot !== 'false';
+
+/** Labels say where tasks may run; `spot` is said beside the name. */
+function Offers({ worker: { resources = {}, free = {}, labels = {} } }: { readonly worker: WorkerView }) {
+  const shown = Object.entries(labels).filter(([name]) => name !== 'spot' || !isSpot(labels));
+  const amounts = Object.entries(resources);
+  if (amounts.length + shown.length === 0) return <span className="faint">–</span>;
+  return (
+    <div className="row wrap offers">
+      {amounts.map(([name, total]) => (
+        <span key={name} className="nowrap" title={`It offers ${shownAmount(name, total)}`}>
+          {freeText(name, Math.max(0, free[name] ?? 0), total)}
+        </span>
+      ))}
+      {shown.map(([name, value]) => (
+        <span key={name} className="chip" title="Label">
+          <span className="truncate">{value === '' ? name : `${name}=${value}`}</span>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** `6 of 8 cpu`, `24 GiB of 32 GiB memory`. */
+function freeText(name: string, free: number, total: number): string {
+  if (name === 'cpu') return `${free / 1_000} of ${total / 1_000} cpu`;
+  if (name === 'memory' || name === 'disk') return `${shownBytes(free)} of ${shownBytes(total)} ${name}`;
+  return `${free} of ${total} ${name}`;
+}
+
+function Actions({ worker: { id, name, draining, cordoned = false } }: { readonly worker: WorkerView }) {
+  const freeze = `/v1/freezes/${seg(`worker:${id}`)}`;
+  const path = `/v1/workers/${seg(id)}`;
+  return (
+    <>
+      <ChangeButton
+        label={cordoned ? `Uncordon ${name}` : `Cordon ${name}`}
+        title={cordoned ? 'It takes tasks again' : 'Takes nothing new, finishes what it has and stays connected'}
+        run={() => (cordoned ? remove(freeze) : put<FreezeView>(freeze, {}))}
+        done={cordoned ? `${name} takes tasks again.` : `${name} takes nothing new, and stays connected.`}
+        touches={['workers', 'freezes', 'queues']}
+      >
+        {cordoned ? 'Uncordon' : 'Cordon'}
+      </ChangeButton>
+      <ChangeButton
+        label={`Drain ${name}`}
+        title="Takes nothing new, finishes what it has and leaves"
+        disabled={draining}
+        run={() => post<WorkerDrained>(`${path}/drain`)}
+        done={`${name} takes nothing new, finishes what it has and leaves.`}
+        touches={['workers']}
+      >
+        Drain
+      </ChangeButton>
+      <ConfirmButton
+        button="Evict …"
+        label={`Evict ${name}`}
+        title={`Evict ${name}`}
+        verb="Evict the worker"
+        change={{
+          run: () => post<WorkerDrained>(`${path}/evict`),
+          done: `${name} stops what it runs and leaves.`,
+          touches: ['workers', 'held'],
+        }}
+      >
+        <p>
+          It takes nothing new, stops what it runs and leaves. Each attempt has a short time to save a checkpoint. Then
+          it runs again elsewhere, and spends no retry.
+        </p>
+        <p className="soft">Drain it instead to let it finish what it runs.</p>
+      </ConfirmButton>
+    </>
+  );
+}
 
 /** The address says of which worker the tasks are shown. */
 function WorkerTable({ workers }: { readonly workers: readonly WorkerView[] }) {
@@ -103,7 +191,7 @@ function Slots({ worker: { id, slots, running } }: { readonly worker: WorkerView
   const [{ worker: shown }, change] = useSearchState();
   const isOpen = shown === id;
   return (
-    <div className="row">
+    <div className="row worker-slots">
       <div className="bar slots">
         <i className="tone-fill-busy" style={{ width: `${slots === 0 ? 0 : (running / slots) * 100}%` }} />
       </div>

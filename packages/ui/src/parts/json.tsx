@@ -69,11 +69,21 @@ export function CodeText({ text, language }: { readonly text: string; readonly l
   );
 }
 
+/** Lines break between words, not within `--flag`. */
+const words = (command: string) =>
+  command.split(' ').flatMap((word, at) => [
+    at === 0 ? '' : ' ',
+    // Words of a text never move.
+    <span key={`${at} ${word}`} className="word">
+      {word}
+    </span>,
+  ]);
+
 /** A command to type. */
 export function Command({ children }: { readonly children: string }) {
   return (
     <span className="command">
-      <code>{visible(children)}</code>
+      <code>{words(visible(children))}</code>
       <Copy text={children} />
     </span>
   );

@@ -31,9 +31,7 @@ export function RunTable({ runs, withDag = true, isBrief = false }: RunTableProp
     CREATED,
     TOOK,
   ];
-  return (
-    <Table className={withDag && !isBrief ? 'compact' : ''} rows={runs} keyOf={({ id }) => id} columns={columns} />
-  );
+  return <Table className={withDag ? 'compact' : ''} rows={runs} keyOf={({ id }) => id} columns={columns} />;
 }
 
 const STATE: Column<RunSummary> = {

@@ -16,6 +16,8 @@ const PLACES: Readonly<Partial<Record<Why['code'], Place>>> = {
   pool_full: ['/limits', 'Limits'],
   cap_full: ['/limits', 'Limits'],
   no_worker: ['/workers', 'Workers'],
+  no_worker_fits: ['/workers', 'Workers'],
+  no_room: ['/workers', 'Workers'],
   workers_busy: ['/queues', 'Queues'],
 };
 

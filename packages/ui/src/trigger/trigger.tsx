@@ -29,7 +29,7 @@ export function TriggerButton({ dag, small = false }: { readonly dag: string; re
         onClick={() => setOpen(true)}
       >
         <Icon name="play" size={13} />
-        Trigger
+        <span className={small ? 'hide-phone' : undefined}>Trigger</span>
       </button>
       {isOpen && <TriggerDialog dag={dag} onClose={() => setOpen(false)} />}
     </>

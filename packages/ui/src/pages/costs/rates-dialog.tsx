@@ -8,12 +8,12 @@ const FIELDS = [
   ['slotHour', 'Hour of a slot'],
   ['cpuHour', 'Hour of a processor, measured'],
   ['gibHour', 'Hour of a GiB, by the measured peak'],
-  ['critical', 'Times, for critical runs'],
-  ['high', 'Times, for high'],
-  ['normal', 'Times, for normal'],
-  ['low', 'Times, for low'],
-  ['aboveSlots', 'Burst: slots at a time above which they are dearer'],
-  ['premium', 'Burst: how many times dearer'],
+  ['critical', 'Factor for critical runs'],
+  ['high', 'Factor for high runs'],
+  ['normal', 'Factor for normal runs'],
+  ['low', 'Factor for low runs'],
+  ['aboveSlots', 'Burst: above so many slots at a time'],
+  ['premium', 'Burst: factor for those slots'],
 ] as const;
 type Field = (typeof FIELDS)[number][0];
 const OPTIONAL: readonly Field[] = ['aboveSlots', 'premium'];
@@ -54,6 +54,7 @@ export function RatesDialog({
   return (
     <FormDialog
       title="Prices"
+      wide
       verb="Set the prices"
       isReady={!FIELDS.some(([field]) => isWrong(field)) && !isHalf && /^[A-Z]{3}$/.test(texts.currency)}
       onClose={onClose}
@@ -63,22 +64,24 @@ export function RatesDialog({
         touches: ['rates', 'costs', 'budgets'],
       }}
     >
-      <TextField
-        label="Currency"
-        value={texts.currency}
-        disabled={card !== undefined}
-        onChange={(currency) => setTexts({ ...texts, currency })}
-        hint="They hold for all tenants, from today (UTC) on. Earlier days keep their prices."
-      />
-      {FIELDS.map(([field, label]) => (
+      <p className="soft">They hold for all tenants, from today (UTC) on. Earlier days keep their prices.</p>
+      <div className="form-grid">
         <TextField
-          key={field}
-          label={label}
-          value={texts[field]}
-          onChange={(text) => setTexts({ ...texts, [field]: text })}
-          fault={isWrong(field) ? 'must be a number, such as 0.04' : undefined}
+          label="Currency"
+          value={texts.currency}
+          disabled={card !== undefined}
+          onChange={(currency) => setTexts({ ...texts, currency })}
         />
-      ))}
+        {FIELDS.map(([field, label]) => (
+          <TextField
+            key={field}
+            label={label}
+            value={texts[field]}
+            onChange={(text) => setTexts({ ...texts, [field]: text })}
+            fault={isWrong(field) ? 'must be a number, such as 0.04' : undefined}
+          />
+        ))}
+      </div>
     </FormDialog>
   );
 }

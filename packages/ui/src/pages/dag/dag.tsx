@@ -81,6 +81,7 @@ function DagView({ dag }: { readonly dag: DagDetails }) {
         <>
           <OpenButton
             needs="operator"
+            className="button"
             dialog={(onClose) => <OwnerDialog dag={dag.name} owner={dag.owner} onClose={onClose} />}
           >
             Owner …

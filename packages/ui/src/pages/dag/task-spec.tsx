@@ -1,5 +1,6 @@
 /** What the definition says about a task. */
 import type { TaskSpecView } from '@signalbox/protocol';
+import { shownAmount, shownBytes } from '@signalbox/protocol/words';
 import { span } from '../../parts/format.ts';
 import { Json } from '../../parts/json.tsx';
 import { Card } from '../../parts/page.tsx';
@@ -29,13 +30,22 @@ const spanOf = (ms: number | null | undefined): string | null => (ms == null ? n
 
 function memoryText({ memoryBytes, onResource }: TaskSpecView['limits']): string | null {
   if (memoryBytes === undefined) return null;
-  if (onResource === undefined) return mebibytes(memoryBytes);
-  return `${mebibytes(memoryBytes)}; after it ran out, ×${onResource.factor} up to ${mebibytes(onResource.maxBytes)}`;
+  if (onResource === undefined) return shownBytes(memoryBytes);
+  return `${shownBytes(memoryBytes)}; after it ran out, ×${onResource.factor} up to ${shownBytes(onResource.maxBytes)}`;
 }
 
-/** As definitions write it: `512 MiB`. */
-const mebibytes = (bytes: number): string =>
-  bytes >= 2 ** 30 ? `${Number((bytes / 2 ** 30).toFixed(2))} GiB` : `${Number((bytes / 2 ** 20).toFixed(1))} MiB`;
+/** `2 cpu, 4 GiB of memory`. */
+function takenText({ resources = {}, exclusive }: TaskSpecView['limits']): string | null {
+  if (exclusive === true) return 'all of it: nothing runs beside it';
+  return joined(Object.entries(resources).map(([name, amount]) => shownAmount(name, amount)));
+}
+
+function whereText({ labels = {}, spot }: TaskSpecView['limits']): string | null {
+  const wanted = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return joined([...wanted, ...(spot === 'never' ? ['that are not spot workers'] : [])]);
+}
+
+const joined = (words: readonly string[]): string | null => (words.length === 0 ? null : words.join(', '));
 
 export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecView; readonly title?: string }) {
   const { retries } = task;
@@ -51,6 +61,8 @@ export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecV
     ['Role', task.role === 'task' ? null : task.role],
     ['Runs the DAG', task.child?.dag ?? null],
     ['Pool', task.limits.pool === undefined ? null : `${task.limits.pool.slots} of ${task.limits.pool.name}`],
+    ['Takes of its worker', takenText(task.limits)],
+    ['Only on workers', whereText(task.limits)],
     ['At a time, over all runs', task.limits.maxActive === undefined ? null : String(task.limits.maxActive)],
     ['Timeout', spanOf(task.timeoutMs)],
     ['Memory', memoryText(task.limits)],

@@ -91,7 +91,7 @@ function Group({ group, dag, isOpen, onToggle }: GroupProps) {
   return (
     <section className="card">
       <div className="card-head letter-head">
-        <span className="chip bad">{count(group.count)}</span>
+        <span className="chip bad counted">{count(group.count)}</span>
         <button type="button" className="link-button grow" aria-expanded={isOpen} onClick={onToggle}>
           <ErrorLine text={group.error ?? group.code} />
           <span className="small faint">

@@ -219,7 +219,7 @@ function LetterGroupList({ groups }: { readonly groups: readonly DeadLetterGroup
       {groups.map((group) => (
         <li key={group.fingerprint}>
           <Link to="/dead-letters" search={{ fingerprint: group.fingerprint }} className="row">
-            <span className="chip bad">{count(group.count)}</span>
+            <span className="chip bad counted">{count(group.count)}</span>
             <span className="grow">
               <ErrorLine text={group.error ?? group.code} />
               <span className="small faint">

@@ -36,6 +36,7 @@ export function RunList({ dag }: { readonly dag?: string }) {
   const { backfill } = search;
   const pages = useInfiniteQuery(runPagesQuery({ ...filter, dag: dag ?? search.dag, backfill }));
   const hasOpen = backfill === undefined && (key === 'all' || key === 'open' || key === 'queued');
+  const hasFailed = backfill === undefined && (key === 'all' || key === 'failed');
   const isEmpty = key === 'all' && pages.data?.pages[0]?.items.length === 0;
   return (
     <>
@@ -47,7 +48,7 @@ export function RunList({ dag }: { readonly dag?: string }) {
             dag={dag ?? search.dag}
             state={key === 'open' || key === 'queued' ? key : ''}
             hasOpen={hasOpen}
-            isOfDag={dag !== undefined}
+            hasFailed={hasFailed}
           />
         )}
         {backfill !== undefined && (

@@ -7,6 +7,7 @@ import { post, put, remove, seg } from '../../api/client.ts';
 import { quotasQuery } from '../../api/queries.ts';
 import { ChoiceField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
+import { count } from '../../parts/format.ts';
 import { Ago } from '../../parts/now.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 
@@ -14,21 +15,34 @@ const ACTIONS = { set: 'Set it', raise: 'Raise it for a while', remove: 'Remove 
 type Action = keyof typeof ACTIONS;
 const isCount = (text: string) => text === '' || /^\d{1,10}$/.test(text);
 const numberOf = (text: string) => (text === '' ? null : Number(text));
-const shown = (limit: number | null) => (limit === null ? '–' : limit.toLocaleString('en'));
+const shown = (limit: number | null) => (limit === null ? '–' : count(limit));
 const COUNT_FAULT = 'must be a whole number, 0 or more';
+
+interface Limits {
+  readonly soft: string;
+  readonly hard: string;
+}
+
+function limitsOf(from: { readonly soft: number | null; readonly hard: number | null } | undefined): Limits {
+  const text = (limit: number | null | undefined) => (limit == null ? '' : String(limit));
+  return { soft: text(from?.soft), hard: text(from?.hard) };
+}
 
 export function QuotaDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }) {
   const { data } = useQuery(quotasQuery(name));
   const quotas = data?.items ?? [];
   const [quota, setQuota] = useState<QuotaName>('submits');
   const [action, setAction] = useState<Action>('set');
-  const [soft, setSoft] = useState('');
-  const [hard, setHard] = useState('');
+  // Null until somebody types: then the fields show what holds.
+  const [typed, setTyped] = useState<Limits | null>(null);
   const [span, setSpan] = useState('2h');
   const [reason, setReason] = useState('');
+  const current = quotas.find((one) => one.quota === quota);
+  const { soft, hard } = typed ?? limitsOf(action === 'raise' ? (current?.raise ?? current) : current);
   const path = `/v1/tenants/${seg(name)}/quotas/${seg(quota)}`;
   const limits = { soft: numberOf(soft), hard: numberOf(hard) };
   const isLimited = isCount(soft) && isCount(hard) && (soft !== '' || hard !== '');
+  const isExplained = action === 'set' || (reason.trim() !== '' && span !== '');
   const isZero = action !== 'remove' && (limits.hard === 0 || limits.soft === 0);
   const run = (): Promise<unknown> => {
     if (action === 'remove') return remove(path);
@@ -38,8 +52,9 @@ export function QuotaDialog({ name, onClose }: { readonly name: string; readonly
   return (
     <FormDialog
       title={`Quotas of ${name}`}
+      wide
       verb={action === 'remove' ? 'Remove the quota' : action === 'set' ? 'Set the quota' : 'Raise the quota'}
-      isReady={action === 'remove' || (isLimited && (action === 'set' || (reason.trim() !== '' && span !== '')))}
+      isReady={action === 'remove' ? current !== undefined : isLimited && isExplained}
       onClose={onClose}
       change={{ run, done: `The quota ${quota} of ${name} is changed.`, touches: ['quotas', 'tenants', 'limits'] }}
     >
@@ -48,33 +63,58 @@ export function QuotaDialog({ name, onClose }: { readonly name: string; readonly
       ) : (
         <Table isStacked rows={quotas} keyOf={(one) => one.quota} columns={COLUMNS} />
       )}
-      <ChoiceField label="Quota" value={quota} choices={QUOTA_MEANINGS} onChange={setQuota} />
-      <ChoiceField label="What to do" value={action} choices={ACTIONS} onChange={setAction} />
-      {action !== 'remove' && (
-        <>
-          <TextField
-            label="Soft limit"
-            value={soft}
-            onChange={setSoft}
-            fault={isCount(soft) ? undefined : COUNT_FAULT}
-            hint="Above it the tenant is throttled: it has a tenth of its weight, and is told. Empty for none."
-          />
-          <TextField
-            label="Hard limit"
-            value={hard}
-            onChange={setHard}
-            fault={isCount(hard) ? undefined : COUNT_FAULT}
-            hint="Beyond it requests are refused. Empty for none."
-          />
-        </>
-      )}
+      <div className="form-grid">
+        <ChoiceField
+          label="Quota"
+          value={quota}
+          choices={QUOTA_MEANINGS}
+          onChange={(chosen) => {
+            setQuota(chosen);
+            setTyped(null);
+          }}
+        />
+        <ChoiceField
+          label="What to do"
+          value={action}
+          choices={ACTIONS}
+          onChange={(chosen) => {
+            setAction(chosen);
+            setTyped(null);
+          }}
+        />
+        {action !== 'remove' && (
+          <>
+            <TextField
+              label="Soft limit"
+              value={soft}
+              onChange={(text) => setTyped({ soft: text, hard })}
+              fault={isCount(soft) ? undefined : COUNT_FAULT}
+              hint="Above it the tenant is throttled: it has a tenth of its weight, and is told. Empty for none."
+            />
+            <TextField
+              label="Hard limit"
+              value={hard}
+              onChange={(text) => setTyped({ soft, hard: text })}
+              fault={isCount(hard) ? undefined : COUNT_FAULT}
+              hint="Beyond it requests are refused. Empty for none."
+            />
+          </>
+        )}
+        {action === 'raise' && (
+          <>
+            <TextField label="For how long" value={span} onChange={setSpan} placeholder="2h" hint="Such as 2h or 3d." />
+            <TextField
+              label="Reason"
+              value={reason}
+              onChange={setReason}
+              placeholder="sale of the year"
+              hint="Shown beside the quota until then."
+            />
+          </>
+        )}
+      </div>
       {isZero && <p className="small soft">A limit of 0 lets nothing through, or throttles the tenant always.</p>}
-      {action === 'raise' && (
-        <>
-          <TextField label="For how long" value={span} onChange={setSpan} placeholder="2h" />
-          <TextField label="Reason" value={reason} onChange={setReason} />
-        </>
-      )}
+      {action === 'remove' && current === undefined && <p className="small soft">This quota is not set.</p>}
     </FormDialog>
   );
 }
