@@ -88,6 +88,7 @@ export class Gateway {
           workerId: session.workerId,
           tenantId,
           queues: session.queues,
+          ...(session.weights === null ? {} : { weights: session.weights }),
           count: loan.count,
           ...(loan.isForRequest ? lentWith(session, loan, nodeId) : {}),
           agoMs: this.silentMs(session),
@@ -464,7 +465,8 @@ export class Gateway {
     const standing = forTenant === null;
     const tenants = forTenant === null ? session.tenants : [forTenant];
     const lent = { kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, agoMs } as const;
-    return session.traits === null ? lent : { ...lent, ...lentWith(session, loan, self) };
+    const weighed = session.weights === null ? lent : { ...lent, weights: session.weights };
+    return session.traits === null ? weighed : { ...weighed, ...lentWith(session, loan, self) };
   }
 
   /** What is known of tenants has changed. */

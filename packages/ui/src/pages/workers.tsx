@@ -1,4 +1,5 @@
 import type { WorkerDrained, WorkerView } from '@signalbox/protocol';
+import { shownQueues } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChangeButton } from '../actions/change.tsx';
@@ -56,7 +57,7 @@ const COLUMNS: readonly Column<WorkerView>[] = [
       </>
     ),
   },
-  { head: 'Queues', label: 'Queues', look: 'breaks', cell: ({ queues }) => queues.join(', ') },
+  { head: 'Queues', label: 'Queues', look: 'breaks', cell: shownQueues },
   { head: 'Slots in use', label: 'Slots', cell: (worker) => <Slots worker={worker} /> },
   {
     head: 'Version',
