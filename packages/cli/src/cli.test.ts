@@ -301,8 +301,9 @@ test('a dag is shown, listed, deleted and gone', async () => {
 });
 
 test('a worker that is drained finishes and leaves, and that is waited for', async () => {
-  const worker = begin(['worker', '--gateway', gateway, '--queues', 'spare', '--name', 'spare-one']);
+  const worker = begin(['worker', '--gateway', gateway, '--queues', 'spare=3,rest', '--name', 'spare-one']);
   await until(() => worker.said.stdout.includes('is connected'), 'the worker');
+  expect((await signalbox('workers')).stdout).toContain('spare=3, rest=1');
   expect((await signalbox('workers', 'drain', 'spare-one', '--timeout', '20s')).stdout).toContain('has left');
   expect((await worker.ended).exitCode).toBe(0);
   expect((await signalbox('workers', 'drain', 'spare-one')).exitCode).toBe(4);
@@ -317,6 +318,8 @@ test.each([
   [['runs', 'list', '--cursor', '?'], 4, '--cursor is not a cursor from a page', 'Fix what'],
   [['deploy', '/nowhere.json'], 2, 'does not exist', 'Pass the path'],
   [['validate'], 2, 'dags does not exist', 'signalbox init'],
+  [['worker', '--queues', 'a=0'], 1, '--queues has "a=0"', 'high=4,default=4,batch=2'],
+  [['worker', '--queues', 'a=2,a=3'], 1, '--queues names "a" twice', 'one weight'],
   [['worker', '--handlers', '/nowhere.mjs'], 1, 'could not be loaded', 'Pass a JavaScript module'],
   [['worker', '--ca', '/nowhere.pem'], 1, '/nowhere.pem cannot be read', 'PEM file'],
   [['runs', 'list', '--data', '/nowhere'], 4, 'No token found', 'SIGNALBOX_TOKEN'],

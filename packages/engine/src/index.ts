@@ -153,6 +153,7 @@ export { type NamedPlace, TaskNames } from './tables/map/task-names.ts';
 export { addBlocker, type Blocker, type BlockerCode, blockersOf, type LaneBlocker } from './tables/queue/blockers.ts';
 export { type QueueKey, queueKey } from './tables/queue/queue-key.ts';
 export { type QueueLoad, queueLoads } from './tables/queue/queue-loads.ts';
+export { QueueTurns, type QueueWeights } from './tables/queue/queue-turns.ts';
 export { MOST_AHEAD, type WaitingTask, type WaitSeen, waitOf } from './tables/queue/wait.ts';
 export { spreadSeedOf } from './tables/schedule/schedule.ts';
 export { DEFAULT_SETTINGS, type EngineSettings, State } from './tables/state.ts';

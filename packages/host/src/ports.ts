@@ -11,6 +11,7 @@ import type {
   NewTask,
   NodeId,
   QueueName,
+  QueueWeights,
   ReportedOutcome,
   RunUid,
   ShardNo,
@@ -218,6 +219,8 @@ export interface WorkerHello {
   readonly tenants: readonly TenantId[] | null;
   readonly name: string;
   readonly queues: readonly QueueName[];
+  /** In which proportion it takes from its queues; absent: the oldest run first. */
+  readonly weights?: QueueWeights;
   readonly slots: number;
   /** What it is and has in all; absent when it is too old to tell. */
   readonly traits?: WorkerTraits;

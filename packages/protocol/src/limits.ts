@@ -36,6 +36,8 @@ export const MAX_CHECKPOINT_BYTES = 256 * 1024;
 export const MAX_PROGRESS_NOTE_CHARS = 200;
 /** Slots of one worker, and of all workers of a token without its own limit. */
 export const MAX_SLOTS = 100_000;
+/** Of a queue of a worker. */
+export const MAX_QUEUE_WEIGHT = 1_000;
 export const DEFAULT_TOKEN_SLOTS = 10_000;
 /** How many more claims a worker can take than it has slots; within the limit of its token. */
 export const MAX_AHEAD = 2_000;

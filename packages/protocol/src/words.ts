@@ -140,3 +140,12 @@ export const WHY_CODES = [
 
 export { shownAmount, shownBytes } from './placement.ts';
 export * from './task-states.ts';
+
+/** The queues of a worker, with their weights if it has any: `high=4, default=4, batch=2`. */
+export function shownQueues(worker: {
+  readonly queues: readonly string[];
+  readonly queueWeights?: Readonly<Record<string, number>> | undefined;
+}): string {
+  const { queues, queueWeights } = worker;
+  return queues.map((name) => (queueWeights === undefined ? name : `${name}=${queueWeights[name] ?? 1}`)).join(', ');
+}

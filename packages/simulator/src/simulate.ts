@@ -1,5 +1,5 @@
 /** One history: a cluster, users and faults drawn from a seed, run to its end or until a promise is broken. */
-import type { TenantId } from '@signalbox/engine';
+import type { QueueName, QueueWeights, TenantId } from '@signalbox/engine';
 import { Watch } from './checkers/index.ts';
 import type { Sabotage } from './fake-store/index.ts';
 import type { JournalEntry } from './fake-store/journal.ts';
@@ -110,7 +110,14 @@ function buildCluster(world: World, hooks: NodeHooks): string {
     const slots = chance.int(1, 4);
     const no = world.workers.length;
     const traits = planTraits(world.chance.fork(`traits of worker ${no}`), no, slots);
-    const shape = { slots, queues, tenants: planTenants(world), ...(usesPlacement(world.chance) && { traits }) };
+    const weights = planWeights(world.chance.fork(`weights of worker ${no}`), queues);
+    const shape = {
+      slots,
+      queues,
+      tenants: planTenants(world),
+      ...(weights !== null && { weights }),
+      ...(usesPlacement(world.chance) && { traits }),
+    };
     world.workers.push(new SimWorker(world, `w${world.workers.length}`, shape, clocks()));
   }
   const workers = world.workers.map(
@@ -128,6 +135,12 @@ function planTenants({ workers, tenants, chance }: World): readonly TenantId[] |
     .filter(() => draw.happens(0.5))
     .concat(draw.pick(tenants.ids))
     .filter(isFirst);
+}
+
+/** Some workers of several queues take from them in a proportion. */
+function planWeights(draw: Chance, queues: readonly QueueName[]): QueueWeights | null {
+  if (queues.length < 2 || !draw.happens(0.4)) return null;
+  return Object.fromEntries(queues.map((name) => [name, draw.pick([1, 2, 4])]));
 }
 
 const isFirst = <T>(one: T, at: number, all: readonly T[]): boolean => all.indexOf(one) === at;

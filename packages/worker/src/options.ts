@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
-import { MAX_SLOTS, MAX_UNANSWERED_REPORTS, type WorkerOffers } from '@signalbox/protocol';
+import { MAX_QUEUE_WEIGHT, MAX_SLOTS, MAX_UNANSWERED_REPORTS, type WorkerOffers } from '@signalbox/protocol';
 import { type AllowEntry, parseAllow } from '@signalbox/protocol/outbound';
 import type { Handler, Log } from '@signalbox/sdk';
 import { parseGateway } from './gateways.ts';
@@ -15,8 +15,11 @@ export interface WorkerOptions {
   /** `host:port` in clear text, or `https://host:port` with TLS. One is enough: a gateway names the others. */
   readonly gateways: readonly string[];
   readonly token: string;
-  /** Names it listens to. */
-  readonly queues?: readonly string[];
+  /**
+   * Names it listens to. With weights, such as `{ high: 4, default: 4, batch: 2 }`, it takes from them in that proportion while all have
+   * work; with names alone the oldest run goes first.
+   */
+  readonly queues?: readonly string[] | Readonly<Record<string, number>>;
   /** How many attempts it runs at a time. */
   readonly slots: number;
   /** What tasks can ask for: `cpu` in processors, `memory` and `disk` as sizes, anything else in pieces. Processors and memory are found unless told. */
@@ -107,6 +110,8 @@ export interface WorkerConfig {
   readonly gateways: readonly string[];
   readonly token: string;
   readonly queues: readonly string[];
+  /** One for each queue, in their order; empty: the oldest run goes first. */
+  readonly queueWeights: readonly number[];
   readonly slots: number;
   readonly offers: WorkerOffers;
   readonly handlers: ReadonlyMap<string, Handler>;
@@ -128,7 +133,7 @@ export function parseOptions(options: WorkerOptions): WorkerConfig {
   if (gateways.length === 0)
     throw new TypeError('gateways is empty; give at least one address such as "127.0.0.1:7412"');
   gateways.forEach(parseGateway);
-  const queues = options.queues ?? ['default'];
+  const { queues, queueWeights } = parseQueues(options.queues ?? ['default']);
   if (queues.length === 0) throw new TypeError('queues is empty; give at least one name such as "default"');
   const handlers = options.handlers ?? {};
   const allow = options.allow ?? WORK_KINDS;
@@ -147,6 +152,7 @@ export function parseOptions(options: WorkerOptions): WorkerConfig {
     gateways,
     token: options.token,
     queues,
+    queueWeights,
     slots,
     offers: offersOf(options),
     handlers: new Map(Object.entries(handlers)),
@@ -159,6 +165,20 @@ export function parseOptions(options: WorkerOptions): WorkerConfig {
     rootCertificates: options.rootCertificates ?? null,
     timing: { ...DEFAULT_TIMING, ...options.timing },
   };
+}
+
+function parseQueues(said: NonNullable<WorkerOptions['queues']>): Pick<WorkerConfig, 'queues' | 'queueWeights'> {
+  if (isList(said)) return { queues: said, queueWeights: [] };
+  for (const [name, weight] of Object.entries(said)) {
+    if (Number.isInteger(weight) && weight >= 1 && weight <= MAX_QUEUE_WEIGHT) continue;
+    throw new TypeError(`queue ${name} has the weight ${weight}; give a whole number from 1 to ${MAX_QUEUE_WEIGHT}`);
+  }
+  return { queues: Object.keys(said), queueWeights: Object.values(said) };
+}
+
+/** `Array.isArray` does not tell the compiler that a list may be read-only. */
+function isList(said: NonNullable<WorkerOptions['queues']>): said is readonly string[] {
+  return Array.isArray(said);
 }
 
 function usualCacheFolder(environment: Readonly<Record<string, string | undefined>>): string {

@@ -5,6 +5,15 @@ import { aborted, settleDown, startRig } from './test-rig.ts';
 
 const held = (runId: number, different = {}) => assignmentOf(runId, { handler: 'held', ...different });
 
+test('a worker tells the weights of its queues', async () => {
+  const { gateway } = await startRig({ queues: { high: 4, batch: 2 } });
+  expect((await gateway.session(0)).hello).toMatchObject({ queues: ['high', 'batch'], queueWeights: [4, 2] });
+});
+
+test.each([0, 1.5, -1, 1_001, Number.NaN])('a queue with the weight %d is refused', async (weight) => {
+  await expect(startRig({ queues: { high: weight } })).rejects.toThrow('queue high has the weight');
+});
+
 test('a worker says who it is, and reports what a handler returns with the token of its claim', async () => {
   const { worker, gateway } = await startRig({
     name: 'w1',

@@ -200,14 +200,14 @@ class RunningWorker implements Worker {
   // ---- the link
 
   #hello(): Hello {
-    const { id, name, queues, slots, offers } = this.#config;
+    const { id, name, queues, queueWeights, slots, offers } = this.#config;
     const holds = this.#holds.name();
     const holdTokens = Array.from(this.#holds.all(), ({ assignment }) => assignment.token);
     // Of an attempt that has ended nothing is taken any more, though its report is not answered.
     const taken = Array.from(this.#holds.all(), (attempt) => (attempt.isActive ? attempt.booking : null) ?? undefined);
     const holdBookings = taken.some((booking) => booking !== undefined) ? taken : [];
     const draining = this.#phase !== 'working';
-    const own = { workerId: id, name, queues, slots, offers, version: VERSION };
+    const own = { workerId: id, name, queues, queueWeights, slots, offers, version: VERSION };
     return { ...own, holds, holdTokens, holdBookings, draining };
   }
 

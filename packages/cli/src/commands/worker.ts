@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { MAX_QUEUE_WEIGHT } from '@signalbox/protocol/limits';
 import type { Handler } from '@signalbox/sdk';
 import type { Worker, WorkerOptions, WorkKind } from '@signalbox/worker';
 import { findToken } from '../connection.ts';
@@ -11,7 +12,7 @@ import { CliError } from '../problem.ts';
 export interface WorkerFlags {
   readonly handlers?: string;
   readonly slots: number;
-  readonly queues: string;
+  readonly queues?: string;
   readonly resources?: string;
   readonly labels?: string;
   readonly zone?: string;
@@ -40,7 +41,7 @@ export async function worker(flags: WorkerFlags): Promise<void> {
     token,
     handlers,
     slots: flags.slots,
-    queues: split(flags.queues),
+    queues: queuesOf(flags.queues ?? process.env.SIGNALBOX_QUEUES ?? 'default'),
     ...offersOf(flags),
     ...placesOf(flags),
     // Checked where the worker is started: an unknown kind is refused there.
@@ -73,6 +74,25 @@ function offersOf({ resources, labels, zone, spot }: WorkerFlags): Pick<WorkerOp
       ...(spot === true ? { spot: 'true' } : {}),
     },
   };
+}
+
+/** `high=4,default=4,batch=2`, or names alone. A name without a weight among others that have one counts as 1. */
+function queuesOf(text: string): NonNullable<WorkerOptions['queues']> {
+  const names = split(text);
+  if (!names.some((name) => name.includes('='))) return names;
+  const weights: Record<string, number> = {};
+  for (const part of names) {
+    const [name = '', weight = '1', ...rest] = part.split('=').map((one) => one.trim());
+    if (name === '' || rest.length > 0 || !/^[1-9]\d*$/.test(weight) || Number(weight) > MAX_QUEUE_WEIGHT)
+      throw new CliError(
+        `--queues has "${part}".`,
+        `Give names with weights from 1 to ${MAX_QUEUE_WEIGHT}, such as high=4,default=4,batch=2, or names alone.`,
+      );
+    if (Object.hasOwn(weights, name))
+      throw new CliError(`--queues names "${name}" twice.`, 'Give each queue one weight.');
+    weights[name] = Number(weight);
+  }
+  return weights;
 }
 
 /** `cpu=4,memory=8GiB` */

@@ -1,5 +1,5 @@
 /** `signalbox workers list`. */
-import { shownAmount, type WorkerView } from '@signalbox/protocol';
+import { shownAmount, shownQueues, type WorkerView } from '@signalbox/protocol';
 import { type ClientFlags, connect } from '../connection.ts';
 import { coloured, colours, print, printJson, short, spanText, table } from '../output.ts';
 import { next } from '../program-name.ts';
@@ -11,7 +11,7 @@ export async function listWorkers(flags: ClientFlags): Promise<void> {
     short(worker.name, 40),
     worker.id,
     `${worker.running} of ${worker.slots}`,
-    short(worker.queues.join(', '), 40),
+    short(shownQueues(worker), 40),
     short(offersText(worker), 60),
     short(worker.version ?? 'unknown'),
     worker.draining ? coloured('draining') : worker.cordoned === true ? colours.yellow('cordoned') : 'working',

@@ -82,7 +82,10 @@ export const processCommands = [
         completes: 'file',
       },
       { flags: '--slots <count>', what: 'tasks that it runs at the same time', usual: 10, read: wholeNumber },
-      { flags: '--queues <names>', what: 'queues that it serves, separated by commas', usual: 'default' },
+      {
+        flags: '--queues <names>',
+        what: 'queues that it serves, separated by commas; with weights, such as high=4,default=4,batch=2, it takes from them in that proportion (SIGNALBOX_QUEUES, default: default)',
+      },
       {
         flags: '--resources <amounts>',
         what: 'what tasks can ask for, such as cpu=4,memory=8GiB,gpu=1,license=3 (SIGNALBOX_RESOURCES, default: all cpu and memory)',
@@ -127,6 +130,10 @@ export const processCommands = [
     examples: [
       ['signalbox worker', 'for the server on this machine'],
       ['signalbox worker --queues big-machines,default --slots 4', 'two queues, four tasks at a time'],
+      [
+        'signalbox worker --queues high=4,default=4,batch=2',
+        'of ten tasks two are of batch, while all three have work',
+      ],
       ['signalbox worker --resources gpu=2 --labels disk=ssd --zone eu-1', 'for tasks that ask for these'],
       ['signalbox worker --allow process --secrets /run/secrets', 'only process tasks, with secrets from files'],
       [

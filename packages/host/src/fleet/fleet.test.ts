@@ -28,6 +28,7 @@ function setUp(answers: ReadonlyMap<NodeId, PeerAnswer>) {
     queues: [],
     slots: 2,
     traits: null,
+    weights: null,
     held: new Map([['x', {}]]),
     isDraining: false,
   };

@@ -179,6 +179,7 @@ export class Fleet {
       name: session.name,
       nodeId: self,
       queues: session.queues,
+      ...(session.weights === null ? {} : { weights: session.weights }),
       slots: session.slots,
       ...(session.traits === null ? {} : { traits: session.traits, free: session.untaken() }),
       // What it has ahead of its slots has not begun.

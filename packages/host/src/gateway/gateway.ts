@@ -89,6 +89,7 @@ export class Gateway {
           workerId: session.workerId,
           tenantId,
           queues: session.queues,
+          ...(session.weights === null ? {} : { weights: session.weights }),
           count: loan.count,
           stream: session.streamNo,
           ...(loan.isForRequest ? lentWith(session, loan, nodeId) : spotOf(session)),
@@ -471,15 +472,8 @@ export class Gateway {
     const standing = forTenant === null;
     const tenants = forTenant === null ? session.tenants : [forTenant];
     const lent = {
-      kind: 'LendSlots',
-      gateway: self,
-      workerId,
-      tenants,
-      queues,
-      count,
-      standing,
-      stream,
-      agoMs,
+      ...{ kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, stream, agoMs },
+      ...(session.weights === null ? {} : { weights: session.weights }),
     } as const;
     return session.traits === null ? lent : { ...lent, ...lentWith(session, loan, self) };
   }

@@ -181,6 +181,36 @@ describe('slots of workers that several tenants share', () => {
   });
 });
 
+describe('a worker that gives its queues weights', () => {
+  const [high, batch] = ['high', 'batch'] as QueueName[] as [QueueName, QueueName];
+  const waiting = (name: QueueName, tenant = tenantId): Demand => ({
+    tenantId: tenant,
+    queue: name,
+    counts: [0, 0, 100, 0],
+  });
+  const weighed = (slots: number, tenants: readonly TenantId[] | null = [tenantId]) => {
+    const hello = { workerId: 'w' as WorkerId, tenantId, tenants, name: 'w', slots, draining: false };
+    const queues = { queues: [high, batch], weights: { high: 4, batch: 2 } };
+    return new Session({ ...hello, ...queues }, [], {} as WorkerDoor, 0);
+  };
+
+  test('is lent in that proportion to nodes that wait in one of them each', () => {
+    const { lending, lent } = setUp(0);
+    lending.demand(other, [waiting(batch)], []);
+    lending.demand(third, [waiting(high)], []);
+    lending.offer(weighed(12));
+    expect(Object.fromEntries(lent)).toEqual({ other: 4, third: 8 });
+  });
+
+  test('is lent by tenant first (I48)', () => {
+    const { lending, forTenants } = setUp(0);
+    lending.demand(other, [waiting(batch, 7 as TenantId)], []);
+    lending.demand(third, [waiting(high, 8 as TenantId)], []);
+    lending.offer(weighed(12, null));
+    expect(Object.fromEntries(forTenants)).toEqual({ 7: 6, 8: 6 });
+  });
+});
+
 describe('resources', () => {
   const asks = (resources: Amounts, counts = [0, 0, 1, 0], more = {}): Demand => ({
     tenantId,

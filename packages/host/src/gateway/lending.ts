@@ -190,7 +190,7 @@ export class Lending {
 
   /**
    * The node that waits for something of the highest priority which this worker can run; it counts as served by one. Of several
-   * tenants the one whose turn it is.
+   * tenants the one whose turn it is, and of its queues likewise.
    */
   private bestTaker(session: Session): Taker | null {
     let best: { nodeId: NodeId; one: Wanted; priority: number } | null = null;
@@ -202,7 +202,7 @@ export class Lending {
         const isBetter =
           best === null ||
           priority < best.priority ||
-          (priority === best.priority && this.turns.isBefore(one.tenantId, best.one.tenantId));
+          (priority === best.priority && this.isBefore(session, one, best.one));
         if (isBetter) best = { nodeId, one, priority };
       }
     }
@@ -215,11 +215,18 @@ export class Lending {
     const { nodeId, one, priority } = best;
     one.counts[priority]! -= 1;
     if (session.isShared) this.turns.take(one.tenantId);
+    session.turns?.take(one.queue);
     // To the end of the row: among equals each has its turn.
     const wanted = this.wanted.get(nodeId)!;
     this.wanted.delete(nodeId);
     this.wanted.set(nodeId, wanted);
     return { nodeId, tenantId: one.tenantId, request: one.request };
+  }
+
+  /** Tenants take turns first, then the queues of one tenant, where the worker gives them weights. */
+  private isBefore({ turns }: Session, a: Wanted, b: Wanted): boolean {
+    if (a.tenantId !== b.tenantId) return this.turns.isBefore(a.tenantId, b.tenantId);
+    return turns !== null && turns.tagOf(a.queue) < turns.tagOf(b.queue);
   }
 
   /** The node that has the most urgent speculative attempt for which this is another worker; it counts as served where it is chosen. */

@@ -12,6 +12,8 @@ import {
   NOTHING,
   type NodeId,
   type QueueName,
+  QueueTurns,
+  type QueueWeights,
   type Request,
   type Room,
   type RunId,
@@ -34,6 +36,10 @@ export class Session {
   readonly tenants: readonly TenantId[] | null;
   readonly name: string;
   readonly queues: readonly QueueName[];
+  /** In which proportion it takes from its queues; null: the oldest run first. */
+  readonly weights: QueueWeights | null;
+  /** Whose turn it is among its queues, of nodes that wait for its slots. */
+  readonly turns: QueueTurns | null;
   readonly slots: number;
   /** What it is and has in all; null: it is too old to tell. */
   readonly traits: WorkerTraits | null;
@@ -85,6 +91,8 @@ export class Session {
     this.tenants = hello.tenants;
     this.name = hello.name;
     this.queues = hello.queues;
+    this.weights = hello.weights ?? null;
+    this.turns = this.weights === null ? null : new QueueTurns(this.weights);
     this.slots = hello.slots;
     this.traits = hello.traits ?? null;
     this.freeRoom = { ...hello.traits?.resources };

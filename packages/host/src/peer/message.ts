@@ -11,6 +11,7 @@ import type {
   LimitName,
   NodeId,
   QueueName,
+  QueueWeights,
   RunId,
   ShardNo,
   SlotsSeen,
@@ -64,6 +65,8 @@ export interface SlotsLent {
   readonly workerId: WorkerId;
   readonly tenantId: TenantId;
   readonly queues: readonly QueueName[];
+  /** In which proportion the worker takes from its queues. Nodes of older versions do not send it. */
+  readonly weights?: QueueWeights;
   readonly count: number;
   /** For a task that asks for more than a slot: what its worker is, and what of it is lent along. */
   readonly traits?: WorkerTraits;
@@ -149,6 +152,8 @@ export interface WorkerSeen {
   /** Where its stream ends. */
   readonly nodeId: NodeId;
   readonly queues: readonly QueueName[];
+  /** In which proportion it takes from its queues. Nodes of older versions do not send it. */
+  readonly weights?: QueueWeights;
   readonly slots: number;
   /** What it is and has in all, and what of that is not taken by attempts. Nodes of older versions do not send it. */
   readonly traits?: WorkerTraits;

@@ -94,6 +94,7 @@ test.each<[string, WorkerMessageParts]>([
         workerId: 'w',
         name: 'n',
         queues: ['a', 'b'],
+        queueWeights: [4, 2],
         slots: 4,
         holds: [claim],
         holdTokens: [Buffer.alloc(16, 1)],

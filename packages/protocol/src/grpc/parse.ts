@@ -67,6 +67,7 @@ function parseShardEpoch(value: unknown, path: string): ShardEpoch {
 
 function parseHello(fields: Fields): Hello {
   const version = text(fields.version ?? '', 'hello.version', SHORT);
+  const queueWeights = each(fields.queueWeights ?? [], 'hello.queueWeights', count, MOST_QUEUES);
   return {
     workerId: filledText(fields.workerId, 'hello.workerId', SHORT),
     name: text(fields.name, 'hello.name', SHORT),
@@ -80,6 +81,7 @@ function parseHello(fields: Fields): Hello {
       MOST_HELD,
     ),
     draining: fields.draining === true,
+    ...(queueWeights.length === 0 ? {} : { queueWeights }),
     ...(version === '' ? {} : { version }),
     ...parseOffers(fields),
   };

@@ -64,6 +64,8 @@ export interface Hello {
   readonly workerId: string;
   readonly name: string;
   readonly queues: readonly string[];
+  /** One for each of `queues`, in their order; none: the oldest run goes first. Workers of older versions do not send it. */
+  readonly queueWeights?: readonly number[];
   readonly slots: number;
   readonly holds: readonly Claim[];
   /** One for each of `holds`, in their order. */

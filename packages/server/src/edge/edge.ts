@@ -216,6 +216,7 @@ function workerAnswer(worker: WorkerSeen): WorkerView {
     name: worker.name,
     node: worker.nodeId,
     queues: [...worker.queues],
+    ...(worker.weights === undefined ? {} : { queueWeights: worker.weights }),
     slots: worker.slots,
     ...offersOf(worker),
     running: worker.running,

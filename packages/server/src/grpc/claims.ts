@@ -24,7 +24,14 @@ import type {
   WorkerReport,
   WorkerRequest,
 } from '@signalbox/host';
-import { bookingText, MAX_SLOTS, MAX_UNANSWERED_REPORTS, readNewTasks, SignalboxError } from '@signalbox/protocol';
+import {
+  bookingText,
+  MAX_QUEUE_WEIGHT,
+  MAX_SLOTS,
+  MAX_UNANSWERED_REPORTS,
+  readNewTasks,
+  SignalboxError,
+} from '@signalbox/protocol';
 import {
   type AttemptRequestMessage,
   type Claim,
@@ -122,6 +129,11 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
   if (hello.holds.length > hello.slots + MAX_UNANSWERED_REPORTS) {
     refuse('holds', `has more items than its slots and ${MAX_UNANSWERED_REPORTS} reports that wait`);
   }
+  const { queueWeights = [] } = hello;
+  if (queueWeights.length > 0 && queueWeights.length !== hello.queues.length)
+    refuse('queueWeights', 'must be none, or as many as hello.queues');
+  if (queueWeights.some((weight) => weight < 1 || weight > MAX_QUEUE_WEIGHT))
+    refuse('queueWeights', `must be from 1 to ${MAX_QUEUE_WEIGHT}`);
   if (hello.holdTokens.length !== hello.holds.length) refuse('holdTokens', 'must be as many as hello.holds');
   const bookings = hello.holdBookings?.length ?? 0;
   if (bookings > 0 && bookings !== hello.holds.length)
@@ -132,6 +144,7 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
     tenants: tenantsOf(caller),
     name: hello.name,
     queues: [...new Set(hello.queues)] as QueueName[],
+    ...(queueWeights.length === 0 ? {} : { weights: weightsOf(hello.queues, queueWeights) }),
     slots: hello.slots,
     ...(hello.offers === undefined ? {} : { traits: { slots: hello.slots, ...hello.offers } }),
     holds: hello.holds.map((claim, i) => {
@@ -142,6 +155,11 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
     draining: hello.draining,
     ...(hello.version === undefined ? {} : { version: hello.version }),
   };
+}
+
+/** Of a queue that is named twice the first weight counts. */
+function weightsOf(queues: readonly string[], weights: readonly number[]): Record<string, number> {
+  return Object.fromEntries(queues.map((queue, at) => [queue, weights[at]!] as const).reverse());
 }
 
 export function reportFromWire(report: Report): WorkerReport {

@@ -121,6 +121,9 @@ test.each([
   [{ slots: 5 }, { slots: 6 }, '--slots'],
   [{}, { slots: 10_000, queues: ['any'] }, null],
   [{}, { slots: 10_001 }, '10000'],
+  [{}, { queues: ['a', 'b'], queueWeights: [4, 2] }, null],
+  [{}, { queues: ['a', 'b'], queueWeights: [4] }, 'queueWeights'],
+  [{}, { queues: ['a', 'b'], queueWeights: [4, 0] }, 'queueWeights'],
 ])('a token made with %j and a worker with %j: %s', async (limits, asked, refusal) => {
   const token = await tokenWith(limits);
   const worker = join({ token, ...asked });

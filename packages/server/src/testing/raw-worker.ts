@@ -22,6 +22,7 @@ export interface RawWorkerOptions {
   readonly token: string;
   readonly workerId?: string;
   readonly queues?: readonly string[];
+  readonly queueWeights?: readonly number[];
   readonly slots?: number;
   /** What it says it holds from before. */
   readonly holds?: readonly Held[];
@@ -54,7 +55,7 @@ export class RawWorker {
   #beatCount = 0;
 
   constructor(server: RunningServer, options: RawWorkerOptions) {
-    const { token, workerId = randomUUID(), queues = ['default'], slots = 1, holds = [] } = options;
+    const { token, workerId = randomUUID(), queues = ['default'], slots = 1, holds = [], queueWeights } = options;
     this.workerId = workerId;
     this.#token = token;
     this.#client = new Client(server.grpcAddress, credentials.createInsecure());
@@ -64,7 +65,7 @@ export class RawWorker {
     this.ended = new Promise((resolve) => this.stream.once('status', resolve));
     const hello = { workerId, name: 'raw', queues, slots, draining: false };
     const said = { holds: holds.map(({ claim }) => claim), holdTokens: holds.map((held) => held.token) };
-    this.stream.write({ hello: { ...hello, ...said } });
+    this.stream.write({ hello: { ...hello, ...said, ...(queueWeights === undefined ? {} : { queueWeights }) } });
   }
 
   async welcomed(): Promise<this> {

@@ -84,6 +84,7 @@ export class WorkerLine {
       tenants: shape.tenants,
       name: this.#machine,
       queues: shape.queues,
+      ...(shape.weights !== undefined && { weights: shape.weights }),
       slots: shape.slots,
       ...(shape.traits !== undefined && { traits: shape.traits }),
       holds: this.#life.proofs(),

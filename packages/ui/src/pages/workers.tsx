@@ -1,5 +1,5 @@
 import type { FreezeView, WorkerDrained, WorkerView } from '@signalbox/protocol';
-import { shownAmount, shownBytes } from '@signalbox/protocol/words';
+import { shownAmount, shownBytes, shownQueues } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChangeButton, ConfirmButton } from '../actions/change.tsx';
@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<WorkerView>[] = [
       </>
     ),
   },
-  { head: 'Queues', label: 'Queues', look: 'breaks', cell: ({ queues }) => queues.join(', ') },
+  { head: 'Queues', label: 'Queues', look: 'breaks', cell: shownQueues },
   { head: 'Slots in use', label: 'Slots', cell: (worker) => <Slots worker={worker} /> },
   {
     head: 'Free resources',

@@ -2,6 +2,7 @@
 import type { GatewayLost, LendSlots, RecallSlots } from '../../model/command.ts';
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
 import { type Amounts, addAmounts, isEmpty, NOTHING } from '../../model/placement.ts';
+import type { QueueWeights } from '../../tables/queue/queue-turns.ts';
 import type { State } from '../../tables/state.ts';
 import { renewLease } from '../../tables/worker/lease.ts';
 import { Offer, type Worker } from '../../tables/worker/worker-table.ts';
@@ -52,11 +53,13 @@ function dropLoans(worker: Worker): void {
   worker.takeRoom();
 }
 
-function offerOf({ state }: Recorder, worker: Worker, { tenants, queues, standing }: LendSlots): Offer {
+function offerOf({ state }: Recorder, worker: Worker, command: LendSlots): Offer {
+  const { tenants, queues, standing } = command;
+  const weights = command.weights ?? null;
   // Looked for first: a loan comes with every batch.
-  const known = worker.offers.find((offer) => isFor(offer, tenants, queues));
+  const known = worker.offers.find((offer) => isFor(offer, tenants, queues, weights));
   if (known !== undefined) return known;
-  const offer = new Offer(worker, state.queues.group(tenants, queues), queues);
+  const offer = new Offer(worker, state.queues.group(tenants, queues, weights), queues);
   if (standing) moveStanding(worker, offer);
   else dropUsedUp(state, worker);
   worker.offers.push(offer);
@@ -64,8 +67,18 @@ function offerOf({ state }: Recorder, worker: Worker, { tenants, queues, standin
   return offer;
 }
 
-function isFor({ queues, group }: Offer, tenants: readonly TenantId[] | null, names: readonly QueueName[]): boolean {
-  return isSame(queues, names) && isSame(group.tenants, tenants);
+function isFor(
+  { queues, group }: Offer,
+  tenants: readonly TenantId[] | null,
+  names: readonly QueueName[],
+  weights: QueueWeights | null,
+): boolean {
+  return isSame(queues, names) && isSame(group.tenants, tenants) && isSameWeights(group.weights, weights, names);
+}
+
+function isSameWeights(a: QueueWeights | null, b: QueueWeights | null, names: readonly QueueName[]): boolean {
+  if (a === null || b === null) return a === b;
+  return names.every((name) => (a[name] ?? 1) === (b[name] ?? 1));
 }
 
 function isSame<T>(a: readonly T[] | null, b: readonly T[] | null): boolean {

@@ -1,6 +1,7 @@
 /**
  * Matches slots with tasks. Classes are strict: a higher priority claims first, backfills come last but for their share. Within a
- * class the tenants that share a group of workers take turns by weight; of one tenant the oldest run goes first.
+ * class the tenants that share a group of workers take turns by weight; of one tenant the oldest run goes first, or the queue whose turn
+ * it is where workers give their queues weights.
  *
  * Only groups that got slots or tasks since the last match are looked at, and in a group only the top of a heap: choosing costs
  * the same however many tasks, dags and tenants wait. Tasks that ask for resources or labels wait in a queue for each request; one
@@ -65,6 +66,7 @@ function matchShare(recorder: Recorder): boolean {
 }
 
 function claimHead(recorder: Recorder, group: OfferGroup, lane: Lane, offer: Offer): void {
+  if (group.weights !== null) group.flowOf(lane.queue.tenantId, lane.priority)?.take(lane.queue.name);
   claimSlot(recorder, { group, offer, slot: lane.headSlot(), request: lane.queue.request });
   dropStaleHeads(recorder, lane);
 }
@@ -99,7 +101,7 @@ function matchClass(recorder: Recorder, priority: number, isBeforeBackfills = fa
 function nextQueue(recorder: Recorder, group: OfferGroup, priority: number): ReadyQueue | undefined {
   if (group.offers.peek() === undefined) return undefined;
   for (;;) {
-    const queue = group.top(priority)?.oldest();
+    const queue = group.top(priority)?.next();
     if (queue === undefined) return undefined;
     // Entries that are out of date may have hidden that another flow or queue is first.
     const lane = queue.top(priority)!;

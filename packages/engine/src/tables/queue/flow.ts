@@ -8,7 +8,8 @@
  *
  * A flow without waiting tasks saves nothing up: when it comes back, it begins where the others are (start-time fair queueing).
  */
-import type { MonoMs, TenantId } from '../../model/ids.ts';
+import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
+import type { QueueTurns } from './queue-turns.ts';
 import { NO_HEAD, type ReadyQueue } from './ready-queue.ts';
 
 /** The group of workers whose slots it claims: see `offer-group.ts`. */
@@ -31,6 +32,8 @@ export class Flow {
   /** The oldest run with a task that may begin. */
   head = NO_HEAD;
   tag = 0;
+  /** Null: the oldest run goes first, whatever its queue. */
+  private readonly turns: QueueTurns | null;
   private readonly queues: ReadyQueue[] = [];
   /** Queues for whose request no worker of the group has room at the moment. Nearly always none. */
   private readonly parked = new Set<ReadyQueue>();
@@ -42,11 +45,12 @@ export class Flow {
   private claims = 0;
   private meanMs = 1;
 
-  constructor(group: GroupOfFlows, tenantId: TenantId, priority: number, weight: number) {
+  constructor(group: GroupOfFlows, tenantId: TenantId, priority: number, weight: number, turns: QueueTurns | null) {
     this.group = group;
     this.tenantId = tenantId;
     this.priority = priority;
     this.weight = weight;
+    this.turns = turns;
   }
 
   add(queue: ReadyQueue): void {
@@ -54,13 +58,33 @@ export class Flow {
     this.update();
   }
 
-  /** The queue whose head is oldest; undefined when none waits. */
-  oldest(): ReadyQueue | undefined {
-    const { queues, priority } = this;
+  /** The queue that claims next: by weight where the workers say so, otherwise the one whose head is oldest. Undefined when none waits. */
+  next(): ReadyQueue | undefined {
+    const { queues, priority, turns } = this;
     if (queues.length === 1) return this.head === NO_HEAD ? undefined : queues[0];
+    if (turns !== null) return this.nextInTurn(turns);
     return queues.find(
       (queue) => queue.headAt(priority) === this.head && this.head !== NO_HEAD && !this.parked.has(queue),
     );
+  }
+
+  /** Of those with the same name, which differ in what they ask for, the one whose head is oldest. */
+  private nextInTurn(turns: QueueTurns): ReadyQueue | undefined {
+    let best: ReadyQueue | undefined;
+    let [bestTag, bestHead] = [NO_HEAD, NO_HEAD];
+    for (const queue of this.queues) {
+      const head = queue.headAt(this.priority);
+      if (head === NO_HEAD || this.parked.has(queue)) continue;
+      const tag = turns.tagOf(queue.name);
+      if (tag > bestTag || (tag === bestTag && head >= bestHead)) continue;
+      [best, bestTag, bestHead] = [queue, tag, head];
+    }
+    return best;
+  }
+
+  /** A task of this queue was claimed. */
+  take(name: QueueName): void {
+    this.turns?.take(name);
   }
 
   all(): readonly ReadyQueue[] {

@@ -5,7 +5,7 @@
  * A lane is the unit that a limit holds back: when its dag may start no more tasks, the whole lane steps aside and blocks
  * nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
  */
-import type { QueueName, TaskSlot } from '../../model/ids.ts';
+import type { QueueName, TaskSlot, TenantId } from '../../model/ids.ts';
 import type { PoolSpec } from '../../model/limit.ts';
 import type { Request } from '../../model/placement.ts';
 import type { LaneLimit } from '../limit/lane-limit.ts';
@@ -14,6 +14,7 @@ import type { TaskTable } from '../task/task-table.ts';
 
 /** The queue that a lane stands in: see `ready-queue.ts`. */
 interface QueueOfLanes {
+  readonly tenantId: TenantId;
   readonly name: QueueName;
   readonly request: Request | null;
   readonly isHeld: boolean;

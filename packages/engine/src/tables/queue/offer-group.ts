@@ -1,5 +1,5 @@
 /**
- * Workers that offer the same: the same tenants and the same queues. What they may run next is at the top of one heap for each
+ * Workers that offer the same: the same tenants and the same queues, with the same weights. What they may run next is at the top of one heap for each
  * class, so choosing costs the same however many tasks, dags and tenants wait.
  */
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
@@ -8,6 +8,7 @@ import { CLASSES } from './classes.ts';
 import { Flow, SETTLE_MS } from './flow.ts';
 import { Offers } from './offers.ts';
 import { PlacedHeap } from './placed-heap.ts';
+import { QueueTurns, type QueueWeights } from './queue-turns.ts';
 import type { ReadyQueue } from './ready-queue.ts';
 
 /** Knows which groups have something to match, and which have no worker any more. */
@@ -20,6 +21,8 @@ export class OfferGroup {
   /** Whom its workers serve; null: every tenant. */
   readonly tenants: readonly TenantId[] | null;
   readonly queues: readonly QueueName[];
+  /** In which proportion its workers take from its queues; null: the oldest run first. */
+  readonly weights: QueueWeights | null;
   /** Several tenants share it: what they use is counted. */
   readonly isShared: boolean;
   /** Those with free slots. */
@@ -36,9 +39,15 @@ export class OfferGroup {
   private settledAt = 0;
   private readonly table: TableOfGroups;
 
-  constructor(tenants: readonly TenantId[] | null, queues: readonly QueueName[], table: TableOfGroups) {
+  constructor(
+    tenants: readonly TenantId[] | null,
+    queues: readonly QueueName[],
+    weights: QueueWeights | null,
+    table: TableOfGroups,
+  ) {
     this.tenants = tenants;
     this.queues = queues;
+    this.weights = weights;
     this.isShared = tenants === null || tenants.length > 1;
     this.table = table;
   }
@@ -93,7 +102,8 @@ export class OfferGroup {
   attach(queue: ReadyQueue, weight: number): void {
     let flows = this.flows.get(queue.tenantId);
     if (flows === undefined) {
-      flows = CLASSES.map((priority) => new Flow(this, queue.tenantId, priority, weight));
+      const turns = () => (this.weights === null ? null : new QueueTurns(this.weights));
+      flows = CLASSES.map((priority) => new Flow(this, queue.tenantId, priority, weight, turns()));
       this.flows.set(queue.tenantId, flows);
     }
     for (const flow of flows) {
@@ -135,7 +145,7 @@ export class OfferGroup {
   /** After the head of a flow has changed. */
   put(flow: Flow): void {
     const waiting = this.waiting[flow.priority]!;
-    if (flow.oldest() === undefined) return waiting.remove(flow);
+    if (flow.next() === undefined) return waiting.remove(flow);
     if (flow.place < 0 && this.isShared) flow.join(waiting.top()?.tag ?? this.lastTags[flow.priority]!);
     waiting.put(flow);
     this.table.wake(this);

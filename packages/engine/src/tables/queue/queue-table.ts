@@ -3,6 +3,7 @@ import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
 import { type Request, requestKey } from '../../model/placement.ts';
 import { OfferGroup } from './offer-group.ts';
 import { type QueueKey, queueKey } from './queue-key.ts';
+import type { QueueWeights } from './queue-turns.ts';
 import { ReadyQueue } from './ready-queue.ts';
 
 /** Groups without a worker are kept for a while: a loan for one decision comes and goes with every batch. */
@@ -59,14 +60,18 @@ export class QueueTable {
     return queue;
   }
 
-  group(tenants: readonly TenantId[] | null, queues: readonly QueueName[]): OfferGroup {
-    const key = groupKey(tenants, queues);
+  group(
+    tenants: readonly TenantId[] | null,
+    queues: readonly QueueName[],
+    weights: QueueWeights | null = null,
+  ): OfferGroup {
+    const key = groupKey({ tenants, queues, weights });
     const known = this.groups.get(key);
     if (known !== undefined) {
       this.left.delete(known);
       return known;
     }
-    const group = new OfferGroup(tenants, queues, this);
+    const group = new OfferGroup(tenants, queues, weights, this);
     this.groups.set(key, group);
     for (const queue of this.byKey.values()) this.connect(group, queue);
     return group;
@@ -101,7 +106,7 @@ export class QueueTable {
       this.left.delete(group);
       if (group.workers > 0) continue;
       group.detach();
-      this.groups.delete(groupKey(group.tenants, group.queues));
+      this.groups.delete(groupKey(group));
     }
   }
 
@@ -122,6 +127,8 @@ export class QueueTable {
   }
 }
 
-function groupKey(tenants: readonly TenantId[] | null, queues: readonly QueueName[]): string {
-  return JSON.stringify([tenants === null ? null : [...tenants].sort((a, b) => a - b), [...queues].sort()]);
+function groupKey({ tenants, queues, weights }: Pick<OfferGroup, 'tenants' | 'queues' | 'weights'>): string {
+  const served = tenants === null ? null : [...tenants].sort((a, b) => a - b);
+  const names = [...queues].sort();
+  return JSON.stringify([served, names, ...(weights === null ? [] : names.map((name) => weights[name] ?? 1))]);
 }

@@ -17,10 +17,12 @@ import {
   type WorkerTraits,
 } from '../../model/placement.ts';
 import { NO_ATTEMPT } from '../attempt/attempt-table.ts';
+import type { QueueWeights } from '../queue/queue-turns.ts';
 
 /** The workers that offer the same: see `queue/offer-group.ts`. */
 interface GroupOfOffers {
   readonly tenants: readonly TenantId[] | null;
+  readonly weights: QueueWeights | null;
   join(): void;
   offer(offer: Offer): void;
   withdraw(offer: Offer, mono: MonoMs): void;
