@@ -471,10 +471,9 @@ export class Gateway {
     const agoMs = this.silentMs(session);
     const standing = forTenant === null;
     const tenants = forTenant === null ? session.tenants : [forTenant];
-    const lent = {
-      ...{ kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, stream, agoMs },
-      ...(session.weights === null ? {} : { weights: session.weights }),
-    } as const;
+    const weights = session.weights === null ? {} : { weights: session.weights };
+    const whose = { gateway: self, workerId, tenants, queues, ...weights };
+    const lent = { kind: 'LendSlots', ...whose, count, standing, stream, agoMs } as const;
     return session.traits === null ? lent : { ...lent, ...lentWith(session, loan, self) };
   }
 
