@@ -74,8 +74,9 @@ export function rates(scene: Scene): Checker {
       const byRate = startsFor(run.shard, owner);
       const { at } = change;
       for (const { key, rate } of limited) {
-        // Each counts for as long as the rate was when it began.
-        const counted = (byRate.get(key) ?? []).filter((start) => start.at + start.perMs > at);
+        // Each counts for as long as the rate was when it began. One that lies ahead was decided before the clock was set, and
+        // committed after that.
+        const counted = (byRate.get(key) ?? []).filter((start) => start.at <= at && start.at + start.perMs > at);
         if (counted.length >= rate.limit) {
           const what = `task ${change.runId}/${change.taskNo} was claimed at ${at}`;
           scene.fail('I44', `${what}, ${key} has started ${counted.length} of ${rate.limit} in ${rate.perMs} ms`);
