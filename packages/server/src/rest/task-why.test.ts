@@ -75,6 +75,37 @@ test('run_key', async () => {
   expect((await expectChain(second, ['run_key'])).message).toContain(first);
 });
 
+/** Runs of its windows, the oldest first, once there are so many. */
+async function windowRuns(dag: string, count: number): Promise<string[]> {
+  let ids: string[] = [];
+  await eventually(async () => {
+    const { items } = await rig.read<{ items: { id: string }[] }>(`/v1/runs?dag=${dag}&limit=100`);
+    ids = items.map(({ id }) => id).reverse();
+    return ids.length >= count;
+  });
+  // No more of them: the tests beside this one need the slots.
+  await rig.ask('POST', `/v1/dags/${dag}/pause`, {});
+  return ids;
+}
+
+test('requires', async () => {
+  await deploy('up', [work()]);
+  const schedule = { every: '1s', requires: [{ dag: 'up', within: '1h' }], wait: '1h' };
+  await deploy('needy', [work()], { schedule });
+  const [id] = await windowRuns('needy', 1);
+  const why = await expectChain(id!, ['requires']);
+  expect(why.message).toContain('up');
+  expect(why.suggestion).toContain('signalbox dags show needy');
+});
+
+test('past', async () => {
+  await deploy('ledger', [work({ dependsOnPast: true })], { schedule: { every: '1s' } });
+  const [first, second] = await windowRuns('ledger', 2);
+  await isRunning(first!);
+  const why = await expectChain(second!, ['past']);
+  expect(why.suggestion).toContain(`signalbox runs show ${first}`);
+});
+
 test('run_paused and task_paused', async () => {
   await deploy('paused', [work({ queue: 'nobody' })]);
   const id = await submit('paused');
