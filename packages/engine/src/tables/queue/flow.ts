@@ -28,8 +28,9 @@ export class Flow {
   weight: number;
   /** Place among the flows of its group with waiting tasks; -1 without any. */
   place = -1;
-  /** The oldest run with a task that may begin. */
+  /** The run that goes next, and its queue. */
   head = NO_HEAD;
+  private next: ReadyQueue | undefined;
   tag = 0;
   private readonly queues: ReadyQueue[] = [];
   /** Queues for whose request no worker of the group has room at the moment. Nearly always none. */
@@ -54,13 +55,9 @@ export class Flow {
     this.update();
   }
 
-  /** The queue whose head is oldest; undefined when none waits. */
+  /** The queue whose dag claims next; undefined when none waits. */
   oldest(): ReadyQueue | undefined {
-    const { queues, priority } = this;
-    if (queues.length === 1) return this.head === NO_HEAD ? undefined : queues[0];
-    return queues.find(
-      (queue) => queue.headAt(priority) === this.head && this.head !== NO_HEAD && !this.parked.has(queue),
-    );
+    return this.next;
   }
 
   all(): readonly ReadyQueue[] {
@@ -70,13 +67,18 @@ export class Flow {
   /** After a head of one of its queues has changed. */
   update(): void {
     const { queues, priority } = this;
-    let head = NO_HEAD;
+    let [head, tag] = [NO_HEAD, NO_HEAD];
+    let next: ReadyQueue | undefined;
     for (const queue of queues) {
       const of = queue.headAt(priority);
-      if (of < head && !this.parked.has(queue)) head = of;
+      if (of === NO_HEAD || this.parked.has(queue)) continue;
+      const ofTag = queue.tagAt(priority);
+      if (ofTag > tag || (ofTag === tag && of >= head)) continue;
+      [head, tag, next] = [of, ofTag, queue];
     }
-    if (head === this.head) return;
+    if (head === this.head && next === this.next) return;
     this.head = head;
+    this.next = next;
     this.group.put(this);
   }
 
