@@ -165,7 +165,7 @@ export class Dag {
   /** By queue, and by what else its tasks wait for: see `enqueue.ts`. */
   readonly lanes = new Map<string, (Lane | undefined)[]>();
   /** By class: its turns among other dags of each queue. */
-  readonly turns = new Map<ReadyQueue, (Turn | undefined)[]>();
+  readonly turns = new Map<ReadyQueue, (Turn<Lane> | undefined)[]>();
 
   constructor(
     shard: ShardNo,

@@ -167,7 +167,7 @@ function addLane(state: State, dag: Dag, { key, task, priority, own }: NewLane):
 }
 
 /** All lanes of a dag in a queue and class have one turn among other dags. */
-function turnIn({ turns }: Dag, queue: ReadyQueue, priority: number): Turn {
+function turnIn({ turns }: Dag, queue: ReadyQueue, priority: number): Turn<Lane> {
   const ofQueue = turns.get(queue) ?? [];
   turns.set(queue, ofQueue);
   return (ofQueue[priority] ??= new Turn());

@@ -34,7 +34,7 @@ export class Lane {
   readonly queue: QueueOfLanes;
   readonly priority: number;
   /** Of its dag in its queue and class. */
-  readonly turn: Turn;
+  readonly turn: Turn<Lane>;
   /** Place among the active lanes of its dag there; -1 when it is empty or held back. */
   place = -1;
   ready = 0;
@@ -60,7 +60,7 @@ export class Lane {
   constructor(
     dag: LimitedDag,
     queue: QueueOfLanes,
-    { priority, turn }: { readonly priority: number; readonly turn: Turn },
+    { priority, turn }: { readonly priority: number; readonly turn: Turn<Lane> },
     tasks: Pick<TaskTable, 'no'>,
   ) {
     this.turn = turn;

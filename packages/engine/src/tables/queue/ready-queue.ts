@@ -27,7 +27,7 @@ export class ReadyQueue {
   readonly name: QueueName;
   /** What each of its tasks asks of a worker; null: nothing but a slot. */
   readonly request: Request | null;
-  private readonly turns = CLASSES.map(() => new PlacedHeap<Turn>(isNext));
+  private readonly turns = CLASSES.map(() => new PlacedHeap<Turn<Lane>>(isNext));
   private readonly heads: number[] = CLASSES.map(() => NO_HEAD);
   private readonly tags: number[] = CLASSES.map(() => 0);
   /** Of its tenant. */
@@ -68,7 +68,7 @@ export class ReadyQueue {
   }
 
   /** Dags with tasks that may begin, in no order. */
-  activeTurns(priority: number): readonly Turn[] {
+  activeTurns(priority: number): readonly Turn<Lane>[] {
     return this.turns[priority]!.all();
   }
 
@@ -122,7 +122,7 @@ export class ReadyQueue {
     this.place(turn, priority);
   }
 
-  private place(turn: Turn, priority: number): void {
+  private place(turn: Turn<Lane>, priority: number): void {
     const turns = this.turns[priority]!;
     if (turn.lanes.size === 0) turns.remove(turn);
     else {

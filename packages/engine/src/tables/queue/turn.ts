@@ -5,10 +5,16 @@
  *
  * Tags are known in memory only, and compare within one tenant and class, over all its queues.
  */
-import type { Lane } from './lane.ts';
 import { PlacedHeap } from './placed-heap.ts';
 
-export class Turn {
+/** See `lane.ts`. */
+interface LaneOfTurn {
+  place: number;
+  readonly ready: number;
+  headRunId(): number;
+}
+
+export class Turn<Lane extends LaneOfTurn = LaneOfTurn> {
   /** Place among the dags of its queue with tasks that may begin; -1 without any. */
   place = -1;
   tag = 0;
@@ -31,11 +37,11 @@ export class Turn {
 export type TurnClock = number[];
 
 /** Of equals the older run goes first. */
-export function isNext(a: Turn, b: Turn): boolean {
+export function isNext(a: Pick<Turn, 'tag' | 'head'>, b: Pick<Turn, 'tag' | 'head'>): boolean {
   return a.tag === b.tag ? a.head < b.head : a.tag < b.tag;
 }
 
 /** A lane has one queue, dag and class, and a run one dag: the heads of two lanes are of the same run where their limits differ. */
-function isOlder(a: Lane, b: Lane): boolean {
+function isOlder(a: LaneOfTurn, b: LaneOfTurn): boolean {
   return a.headRunId() < b.headRunId();
 }

@@ -13,6 +13,7 @@ import { NO_TASK } from '../task/task-table.ts';
 import { blockersOfLane, type LaneBlocker } from './blockers.ts';
 import { BACKFILL_LANES } from './classes.ts';
 import { isReadyIn, laneOf } from './enqueue.ts';
+import type { Lane } from './lane.ts';
 import type { Turn } from './turn.ts';
 
 /** A task, as it is stored: nodes that do not have its run count what is before it as well. */
@@ -54,7 +55,7 @@ function aheadOf(state: State, { tenantId, queue: name, runId, taskNo, priority,
     for (let higher = 0; higher < own; higher++) ahead += queue.waitingAt(higher);
   }
   const turns = state.queues.named(tenantId, name).flatMap((queue) => queue.activeTurns(own));
-  const before = ({ lanes }: Turn) =>
+  const before = ({ lanes }: Turn<Lane>) =>
     lanes.all().reduce((sum, lane) => {
       const most = Math.max(0, MOST_AHEAD - sum);
       return sum + lane.countBefore(runId, taskNo, most, (id, slot) => isReadyIn(state, lane, id, slot));
@@ -68,14 +69,14 @@ function aheadOf(state: State, { tenantId, queue: name, runId, taskNo, priority,
 }
 
 /** The turn of the task's dag; null where its run is not in memory: then all older runs count. */
-function turnOf(state: State, runId: RunId, taskNo: TaskNo): Turn | null {
+function turnOf(state: State, runId: RunId, taskNo: TaskNo): Turn<Lane> | null {
   const run = state.runs.find(runId);
   const slot = run < 0 ? NO_TASK : slotOf(state, run, taskNo);
   return slot < 0 ? null : laneOf(state, run, slot).turn;
 }
 
 /** What another dag claims until so many of the task's own dag have been claimed, and it is next. */
-function claimsBefore(other: Turn, mine: Turn, before: number): number {
+function claimsBefore(other: Turn<Lane>, mine: Turn<Lane>, before: number): number {
   const goesFirst = mine.place < 0 || other.head < mine.head;
   const rounds = Math.max(mine.tag, mine.place < 0 ? other.tag : mine.tag) + before - other.tag + Number(goesFirst);
   return Math.min(other.waiting(), Math.max(0, rounds));
