@@ -132,6 +132,10 @@ test('a run that fails is waited for with exit code 1, and says why', async () =
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/stumble +failed +3 +\d+ ms +transient: Error: This example fails on purpose/);
   expect(stdout).toMatch(/never +upstream_failed/);
+  const attempts = await signalbox('tasks', 'attempts', 'last', 'stumble');
+  expect(attempts.stdout.match(/^\s*\d +transient /gm)).toHaveLength(3);
+  // Without a rate card nothing has a price.
+  expect((await json('tasks', 'attempts', 'last', 'stumble')).items[0]).toMatchObject({ attempt: 1, cost: null });
 });
 
 test('what failed for good is listed, shown, grouped, previewed, replayed and discarded', async () => {

@@ -136,6 +136,15 @@ export const manualCommands = [
     run: async ([id = '', as = '', ...tasks], flags) =>
       (await import('../commands/tasks-mark.ts')).mark(id, oneOf(MARKS)(as) as (typeof MARKS)[number], tasks, flags),
   }),
+  define<ClientFlags>({
+    name: 'tasks attempts',
+    summary: 'list the attempts of a task: outcome, time, what each used and cost',
+    arguments: [run, task],
+    flags: clientFlags,
+    examples: [['signalbox tasks attempts last load', 'the oldest first']],
+    run: async ([id = '', name = ''], flags) =>
+      (await import('../commands/tasks-attempts.ts')).listAttempts(id, name, flags),
+  }),
   define<ClearFlags>({
     name: 'tasks clear',
     summary: 'run tasks again',

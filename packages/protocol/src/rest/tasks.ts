@@ -19,8 +19,18 @@ export type ListTasks = z.infer<typeof listTasksSchema>;
 export const taskPageSchema = z.object({ items: z.array(taskViewSchema), cursor: z.string().nullable() });
 export type TaskPage = z.infer<typeof taskPageSchema>;
 
+/** Without the premium for burst, which is known of whole days. */
+const attemptCostSchema = z.object({ amount: z.number(), currency: z.string() });
+export type AttemptCost = z.infer<typeof attemptCostSchema>;
+
+export const pricedAttemptSchema = attemptViewSchema.extend({
+  /** Null while it runs, without a rate card, and for a task that runs another dag. */
+  cost: attemptCostSchema.nullable(),
+});
+export type PricedAttempt = z.infer<typeof pricedAttemptSchema>;
+
 /** Oldest first. */
-export const attemptPageSchema = z.object({ items: z.array(attemptViewSchema), cursor: z.string().nullable() });
+export const attemptPageSchema = z.object({ items: z.array(pricedAttemptSchema), cursor: z.string().nullable() });
 export type AttemptPage = z.infer<typeof attemptPageSchema>;
 
 /** The answer to a retry: the task has a new budget of attempts, and what its failure had kept from running may run again. */

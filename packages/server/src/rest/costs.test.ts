@@ -1,5 +1,5 @@
 /** Costs: sums of what attempts took, in money. */
-import type { BudgetPage, Costs, EventPage } from '@signalbox/protocol';
+import type { AttemptPage, BudgetPage, Costs, EventPage, RunPage } from '@signalbox/protocol';
 import { openQueries } from '@signalbox/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BudgetWatch } from '../costs/budget-watch.ts';
@@ -44,6 +44,10 @@ test('what attempts took is told by day, dag and task, in JSON and in a file', a
     update usage_rollup set slot_ms = 500 * attempts where task_no >= 0;
     update usage_rollup set slot_ms = 1000 * attempts where task_no < 0;
     update usage_hour set slot_ms = (select sum(slot_ms) from usage_rollup)`);
+  const [run] = (await rig.read<RunPage>('/v1/runs?dag=etl')).items;
+  const ofTask = await rig.read<AttemptPage>(`/v1/runs/${run?.id}/tasks/list/attempts`);
+  expect(ofTask.items[0]?.cost?.currency).toBe('EUR');
+  expect(ofTask.items[0]?.cost?.amount).toBeGreaterThan(0);
   const today = new Date().toISOString().slice(0, 10);
   const byDay = await rig.read<Costs>('/v1/costs?by=day');
   const { attempts } = byDay.total;

@@ -1,8 +1,10 @@
 /** Tasks of a run and their attempts, singly or in pages, and manual retries. */
-import { TaskNames, type TaskNo } from '@signalbox/engine';
+import { type Priority, TaskNames, type TaskNo } from '@signalbox/engine';
 import {
   type AttemptPage,
+  type AttemptView,
   listTasksSchema,
+  type PricedAttempt,
   parseOr,
   SignalboxError,
   type TaskPage,
@@ -12,6 +14,9 @@ import {
 } from '@signalbox/protocol';
 import { checkpointNo, type RunDetails, readLargeOutput } from '@signalbox/store';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { costOfAttempt } from '../costs/attempt-cost.ts';
+import { type DatedCard, readCards } from '../costs/pricing.ts';
+import { fromIso } from '../iso-instants.ts';
 import { answerOf, fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
@@ -46,8 +51,10 @@ export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
   app.get('/v1/runs/:id/tasks/:task', (request: TaskRequest) => readTask(request, parts));
 
   app.get('/v1/runs/:id/tasks/:task/attempts', async (request: TaskRequest) => {
-    const { attempts } = await readTask(request, parts);
-    return { items: attempts, cursor: null } satisfies AttemptPage;
+    const { task, priority } = await readWhole(request, parts);
+    const cards = readCards(await fromDatabase(() => parts.queries.readRateCards(), request.log));
+    const items = task.attempts.map((attempt) => ({ ...attempt, cost: costIn(attempt, priority, cards) }));
+    return { items, cursor: null } satisfies AttemptPage;
   });
 
   app.post('/v1/runs/:id/tasks/:task/retry', async (request: TaskRequest) => {
@@ -78,7 +85,18 @@ export function taskRoutes(app: FastifyInstance, parts: RestParts): void {
   }
 }
 
+/** A task that runs another dag has no worker, and costs nothing. */
+function costIn(attempt: AttemptView, priority: Priority, cards: readonly DatedCard[]): PricedAttempt['cost'] {
+  const { claimedAt, endedAt, worker } = attempt;
+  if (claimedAt === null || endedAt === null || worker === null) return null;
+  return costOfAttempt({ ...attempt, claimedAt: fromIso(claimedAt), endedAt: fromIso(endedAt), priority }, cards);
+}
+
 async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskView> {
+  return (await readWhole(request, parts)).task;
+}
+
+async function readWhole(request: TaskRequest, parts: RestParts): Promise<{ task: TaskView; priority: Priority }> {
   const name = taskIdSchema.safeParse(request.params.task);
   const { tasks, nos, run } = await readTasksOf(request, parts, ({ names }) => {
     const no = name.success ? names.numberOf(name.data) : null;
@@ -90,8 +108,9 @@ async function readTask(request: TaskRequest, parts: RestParts): Promise<TaskVie
   const saved = await readPayload(request, parts, checkpointNo(no));
   const given = await readInputs(request, parts, run, task);
   const whole = { ...task, ...given, ...(saved === null ? {} : { checkpoint: JSON.parse(saved) as unknown }) };
-  if (task.outputBytes === null) return whole;
-  return { ...whole, output: await readLarge(request, parts, no), outputBytes: null };
+  const { priority } = run;
+  if (task.outputBytes === null) return { task: whole, priority };
+  return { task: { ...whole, output: await readLarge(request, parts, no), outputBytes: null }, priority };
 }
 
 /** Nothing before its first attempt: what it will be given is not known yet. */

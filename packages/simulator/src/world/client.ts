@@ -22,7 +22,7 @@ import type { Chance } from './chance.ts';
 import { dagOfDelayed, planDelayedUse } from './delayed-use.ts';
 import { planComing } from './expect.ts';
 import { FreezeUse } from './freeze-use.ts';
-import { haltsLeft } from './halts.ts';
+import { haltsLeft, mayHalt } from './halts.ts';
 import { planShapes, type RecurringJob, SimJobs } from './jobs.ts';
 import { limitsLeft, planLimit, usesLimits } from './limits.ts';
 import { pausesLeft, planHand } from './manual.ts';
@@ -384,7 +384,7 @@ export class SimClients {
     // Those that wait for the past are let go one window after the other.
     const mayWait = mayBeHeldByPast(this.#world.database.tables);
     // A dag that is resumed may be halted again by what its maps make next.
-    const mayBeHalted = haltsLeft(this.#world.database.tables, ACTOR).length > 0;
+    const mayBeHalted = mayHalt(this.#world.settings) || haltsLeft(this.#world.database.tables, ACTOR).length > 0;
     if (triesLeft > 0 || mayWait || mayBeHalted) this.#in(2_000, () => this.#resumeAll(triesLeft - 1));
   }
 

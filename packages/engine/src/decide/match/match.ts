@@ -1,7 +1,7 @@
 /**
  * Matches slots with tasks. Classes are strict: a higher priority claims first, backfills come last but for their share. Within a
- * class the tenants that share a group of workers take turns by weight; of one tenant the oldest run goes first, or the queue whose turn
- * it is where workers give their queues weights.
+ * class the tenants that share a group of workers take turns by weight; of one tenant its dags take turns, or first the queues where
+ * workers give them weights, and of a dag the oldest run goes first.
  *
  * Only groups that got slots or tasks since the last match are looked at, and in a group only the top of a heap: choosing costs
  * the same however many tasks, dags and tenants wait. Tasks that ask for resources or labels wait in a queue for each request; one
@@ -67,6 +67,7 @@ function matchShare(recorder: Recorder): boolean {
 
 function claimHead(recorder: Recorder, group: OfferGroup, lane: Lane, offer: Offer): void {
   if (group.weights !== null) group.flowOf(lane.queue.tenantId, lane.priority)?.take(lane.queue.name);
+  lane.queue.passTurn(lane);
   claimSlot(recorder, { group, offer, slot: lane.headSlot(), request: lane.queue.request });
   dropStaleHeads(recorder, lane);
 }

@@ -9,6 +9,8 @@ import { hasClaimTimers, keepsNotes } from '../../model/task/notes.ts';
 import type { Breaker } from '../breaker/breaker.ts';
 import { OwnLimit } from '../limit/lane-limit.ts';
 import type { Lane } from '../queue/lane.ts';
+import type { ReadyQueue } from '../queue/ready-queue.ts';
+import type { Turn } from '../queue/turn.ts';
 import { FanOut } from './fan-out.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 
@@ -162,6 +164,8 @@ export class Dag {
   private readonly taskLimits = new Map<string, Map<number, OwnLimit>>();
   /** By queue, and by what else its tasks wait for: see `enqueue.ts`. */
   readonly lanes = new Map<string, (Lane | undefined)[]>();
+  /** By class: its turns among other dags of each queue. */
+  readonly turns = new Map<ReadyQueue, (Turn<Lane> | undefined)[]>();
 
   constructor(
     shard: ShardNo,

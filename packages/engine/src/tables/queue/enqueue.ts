@@ -16,6 +16,8 @@ import { specNoOf } from '../task/task-slots.ts';
 import { watchQueue } from '../timer/task-timers.ts';
 import { BACKFILL_LANES } from './classes.ts';
 import { Lane } from './lane.ts';
+import type { ReadyQueue } from './ready-queue.ts';
+import { Turn } from './turn.ts';
 
 /** One for each priority, and one for runs of backfills. */
 const LANES_PER_TASK = BACKFILL_LANES + 1;
@@ -154,7 +156,7 @@ interface NewLane {
 
 function addLane(state: State, dag: Dag, { key, task, priority, own }: NewLane): Lane {
   const queue = state.queues.getOrAdd(dag.tenantId, task.queue, requestOf(task.placement));
-  const lane = new Lane(dag, queue, priority, state.tasks);
+  const lane = new Lane(dag, queue, { priority, turn: turnIn(dag, queue, priority) }, state.tasks);
   lane.pool = task.pool;
   lane.own = own;
   lane.holds = holdsOf(state, dag, lane);
@@ -162,6 +164,13 @@ function addLane(state: State, dag: Dag, { key, task, priority, own }: NewLane):
   lanes[priority] = lane;
   dag.lanes.set(key, lanes);
   return lane;
+}
+
+/** All lanes of a dag in a queue and class have one turn among other dags. */
+function turnIn({ turns }: Dag, queue: ReadyQueue, priority: number): Turn<Lane> {
+  const ofQueue = turns.get(queue) ?? [];
+  turns.set(queue, ofQueue);
+  return (ofQueue[priority] ??= new Turn());
 }
 
 function ofTask(state: State, dag: Dag, { name, maxActive, rate }: TaskSpec): Lane['own'] {

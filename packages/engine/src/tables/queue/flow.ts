@@ -29,10 +29,11 @@ export class Flow {
   weight: number;
   /** Place among the flows of its group with waiting tasks; -1 without any. */
   place = -1;
-  /** The oldest run with a task that may begin. */
+  /** The run that goes next, and its queue. */
   head = NO_HEAD;
+  private nextByDag: ReadyQueue | undefined;
   tag = 0;
-  /** Null: the oldest run goes first, whatever its queue. */
+  /** Null: the next dag goes first, whatever its queue. */
   private readonly turns: QueueTurns | null;
   private readonly queues: ReadyQueue[] = [];
   /** Queues for whose request no worker of the group has room at the moment. Nearly always none. */
@@ -58,26 +59,21 @@ export class Flow {
     this.update();
   }
 
-  /** The queue that claims next: by weight where the workers say so, otherwise the one whose head is oldest. Undefined when none waits. */
+  /** The queue that claims next: by weight where the workers say so, otherwise the one whose dag is next. Undefined when none waits. */
   next(): ReadyQueue | undefined {
-    const { queues, priority, turns } = this;
-    if (queues.length === 1) return this.head === NO_HEAD ? undefined : queues[0];
-    if (turns !== null) return this.nextInTurn(turns);
-    return queues.find(
-      (queue) => queue.headAt(priority) === this.head && this.head !== NO_HEAD && !this.parked.has(queue),
-    );
+    return this.turns === null || this.queues.length === 1 ? this.nextByDag : this.nextInTurn(this.turns);
   }
 
-  /** Of those with the same name, which differ in what they ask for, the one whose head is oldest. */
+  /** Of those with the same name, which differ in what they ask for, the one whose dag is next. */
   private nextInTurn(turns: QueueTurns): ReadyQueue | undefined {
     let best: ReadyQueue | undefined;
-    let [bestTag, bestHead] = [NO_HEAD, NO_HEAD];
+    let [bestTurn, bestTag, bestHead] = [NO_HEAD, NO_HEAD, NO_HEAD];
     for (const queue of this.queues) {
       const head = queue.headAt(this.priority);
       if (head === NO_HEAD || this.parked.has(queue)) continue;
-      const tag = turns.tagOf(queue.name);
-      if (tag > bestTag || (tag === bestTag && head >= bestHead)) continue;
-      [best, bestTag, bestHead] = [queue, tag, head];
+      const [turn, tag] = [turns.tagOf(queue.name), queue.tagAt(this.priority)];
+      if ((turn - bestTurn || tag - bestTag || head - bestHead) >= 0 && best !== undefined) continue;
+      [best, bestTurn, bestTag, bestHead] = [queue, turn, tag, head];
     }
     return best;
   }
@@ -94,13 +90,18 @@ export class Flow {
   /** After a head of one of its queues has changed. */
   update(): void {
     const { queues, priority } = this;
-    let head = NO_HEAD;
+    let [head, tag] = [NO_HEAD, NO_HEAD];
+    let next: ReadyQueue | undefined;
     for (const queue of queues) {
       const of = queue.headAt(priority);
-      if (of < head && !this.parked.has(queue)) head = of;
+      if (of === NO_HEAD || this.parked.has(queue)) continue;
+      const ofTag = queue.tagAt(priority);
+      if (ofTag > tag || (ofTag === tag && of >= head)) continue;
+      [head, tag, next] = [of, ofTag, queue];
     }
-    if (head === this.head) return;
+    if (head === this.head && next === this.nextByDag) return;
     this.head = head;
+    this.nextByDag = next;
     this.group.put(this);
   }
 

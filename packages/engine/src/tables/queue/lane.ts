@@ -11,6 +11,7 @@ import type { Request } from '../../model/placement.ts';
 import type { LaneLimit } from '../limit/lane-limit.ts';
 import type { LaneHold } from '../limit/limit-table.ts';
 import type { TaskTable } from '../task/task-table.ts';
+import type { Turn } from './turn.ts';
 
 /** The queue that a lane stands in: see `ready-queue.ts`. */
 interface QueueOfLanes {
@@ -19,6 +20,7 @@ interface QueueOfLanes {
   readonly request: Request | null;
   readonly isHeld: boolean;
   update(lane: Lane): void;
+  passTurn(lane: Lane): void;
 }
 
 /** The dag whose limit holds a lane back. */
@@ -32,7 +34,9 @@ export class Lane {
   readonly dag: LimitedDag;
   readonly queue: QueueOfLanes;
   readonly priority: number;
-  /** Place among the active lanes of its queue; -1 when it is empty or held back. */
+  /** Of its dag in its queue and class. */
+  readonly turn: Turn<Lane>;
+  /** Place among the active lanes of its dag there; -1 when it is empty or held back. */
   place = -1;
   ready = 0;
   /** Running tasks of it that wait for a speculative attempt. They are not in it, but want slots of its limits, too. */
@@ -54,7 +58,13 @@ export class Lane {
 
   private readonly tasks: Pick<TaskTable, 'no'>;
 
-  constructor(dag: LimitedDag, queue: QueueOfLanes, priority: number, tasks: Pick<TaskTable, 'no'>) {
+  constructor(
+    dag: LimitedDag,
+    queue: QueueOfLanes,
+    { priority, turn }: { readonly priority: number; readonly turn: Turn<Lane> },
+    tasks: Pick<TaskTable, 'no'>,
+  ) {
+    this.turn = turn;
     this.tasks = tasks;
     this.dag = dag;
     this.queue = queue;

@@ -1,10 +1,12 @@
 /** All ready queues, the groups of workers that offer slots, and which group serves which queue. */
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
 import { type Request, requestKey } from '../../model/placement.ts';
+import { CLASSES } from './classes.ts';
 import { OfferGroup } from './offer-group.ts';
 import { type QueueKey, queueKey } from './queue-key.ts';
 import type { QueueWeights } from './queue-turns.ts';
 import { ReadyQueue } from './ready-queue.ts';
+import type { TurnClock } from './turn.ts';
 
 /** Groups without a worker are kept for a while: a loan for one decision comes and goes with every batch. */
 const KEPT_MS = 10_000;
@@ -19,6 +21,8 @@ interface TenantRules {
 
 export class QueueTable {
   private readonly byKey = new Map<QueueKey, ReadyQueue>();
+  /** Where the turns of dags are, by tenant. */
+  private readonly clocks = new Map<TenantId, TurnClock>();
   private readonly groups = new Map<string, OfferGroup>();
   /** Groups whose last worker has gone, and when; the oldest first. */
   private readonly left = new Map<OfferGroup, MonoMs>();
@@ -53,7 +57,9 @@ export class QueueTable {
     const key = queueKey(tenantId, name, request === null ? '' : requestKey(request));
     const known = this.byKey.get(key);
     if (known !== undefined) return known;
-    const queue = new ReadyQueue(tenantId, name, request);
+    const clock = this.clocks.get(tenantId) ?? CLASSES.map(() => 0);
+    this.clocks.set(tenantId, clock);
+    const queue = new ReadyQueue(tenantId, name, clock, request);
     queue.setHeld(this.tenants.isHeld(tenantId, name));
     this.byKey.set(key, queue);
     for (const group of this.groups.values()) this.connect(group, queue);

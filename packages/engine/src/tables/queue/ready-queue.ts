@@ -1,6 +1,6 @@
 /**
- * One queue of one tenant: for each class its active lanes, the one with the oldest head first. Each tenant has separate queues,
- * whatever their names, so no worker gets a task of a tenant that it does not serve (I65).
+ * One queue of one tenant: for each class its dags with active lanes, which take turns (see `turn.ts`); of one dag the lane with the
+ * oldest head goes first. Each tenant has separate queues, whatever their names, so no worker gets a task of a tenant that it does not serve (I65).
  *
  * The groups of workers that serve the queue are told when a head changes; see `offer-group.ts`.
  *
@@ -12,6 +12,7 @@ import type { Request } from '../../model/placement.ts';
 import { BACKFILL_LANES, CLASSES } from './classes.ts';
 import type { Lane } from './lane.ts';
 import { PlacedHeap } from './placed-heap.ts';
+import { isNext, type Turn, type TurnClock } from './turn.ts';
 
 /** What a tenant may claim in a group of workers: see `flow.ts`. */
 interface FlowOfQueue {
@@ -26,8 +27,11 @@ export class ReadyQueue {
   readonly name: QueueName;
   /** What each of its tasks asks of a worker; null: nothing but a slot. */
   readonly request: Request | null;
-  private readonly lanes = CLASSES.map(() => new PlacedHeap<Lane>(isBefore));
+  private readonly turns = CLASSES.map(() => new PlacedHeap<Turn<Lane>>(isNext));
   private readonly heads: number[] = CLASSES.map(() => NO_HEAD);
+  private readonly tags: number[] = CLASSES.map(() => 0);
+  /** Of its tenant. */
+  private readonly clock: TurnClock;
   private readonly waiting: number[] = CLASSES.map(() => 0);
   /** What its tenant may claim in each group of workers that serves it, by class. */
   readonly flows: FlowOfQueue[][] = CLASSES.map(() => []);
@@ -38,7 +42,8 @@ export class ReadyQueue {
   /** Lanes with tasks that could begin if limits, beside that of their dag, have room. */
   private readonly limited = new Set<Lane>();
 
-  constructor(tenantId: TenantId, name: QueueName, request: Request | null = null) {
+  constructor(tenantId: TenantId, name: QueueName, clock: TurnClock, request: Request | null = null) {
+    this.clock = clock;
     this.tenantId = tenantId;
     this.name = name;
     this.request = request;
@@ -49,16 +54,26 @@ export class ReadyQueue {
   }
 
   top(priority: number): Lane | undefined {
-    return this.lanes[priority]!.top();
+    return this.turns[priority]!.top()?.lanes.top();
   }
 
-  /** The oldest run with a task that may begin; the entry may be out of date. */
+  /** The run that goes next; the entry may be out of date. */
   headAt(priority: number): number {
     return this.held ? NO_HEAD : this.heads[priority]!;
   }
 
+  /** The tag of the dag that claims next. */
+  tagAt(priority: number): number {
+    return this.tags[priority]!;
+  }
+
+  /** Dags with tasks that may begin, in no order. */
+  activeTurns(priority: number): readonly Turn<Lane>[] {
+    return this.turns[priority]!.all();
+  }
+
   activeLanes(priority: number): readonly Lane[] {
-    return this.lanes[priority]!.all();
+    return this.turns[priority]!.all().flatMap(({ lanes }) => lanes.all());
   }
 
   /** Ready tasks that no limit holds back. */
@@ -68,7 +83,7 @@ export class ReadyQueue {
 
   /** Something other than backfills waits. */
   hasLiveWork(): boolean {
-    for (let priority = 0; priority < BACKFILL_LANES; priority++) if (this.lanes[priority]!.size > 0) return true;
+    for (let priority = 0; priority < BACKFILL_LANES; priority++) if (this.turns[priority]!.size > 0) return true;
     return false;
   }
 
@@ -82,8 +97,7 @@ export class ReadyQueue {
 
   /** Puts the lane where its head belongs, or takes it out when it is empty or its dag may start no more. */
   update(lane: Lane): void {
-    const { priority } = lane;
-    const lanes = this.lanes[priority]!;
+    const { priority, turn } = lane;
     const isFull = !lane.dag.hasRoomForTask();
     let isActive = lane.size > 0 && !isFull;
     if (lane.holds.length > 0) {
@@ -96,16 +110,31 @@ export class ReadyQueue {
     const waiting = isActive ? lane.ready : 0;
     this.waiting[priority]! += waiting - lane.counted;
     lane.counted = waiting;
-    if (isActive) lanes.put(lane);
-    else lanes.remove(lane);
-    const head = lanes.top()?.headRunId() ?? NO_HEAD;
-    if (head === this.heads[priority]) return;
+    if (isActive) turn.lanes.put(lane);
+    else turn.lanes.remove(lane);
+    this.place(turn, priority);
+  }
+
+  /** A task of the lane is claimed: other dags of the tenant go before its next one. */
+  passTurn({ turn, priority }: Lane): void {
+    this.clock[priority] = turn.tag;
+    turn.tag += 1;
+    this.place(turn, priority);
+  }
+
+  private place(turn: Turn<Lane>, priority: number): void {
+    const turns = this.turns[priority]!;
+    if (turn.lanes.size === 0) turns.remove(turn);
+    else {
+      if (turn.place < 0 && turn.tag < this.clock[priority]!) turn.tag = this.clock[priority]!;
+      turns.put(turn);
+    }
+    const next = turns.top();
+    const head = next?.head ?? NO_HEAD;
+    const tag = next?.tag ?? 0;
+    if (head === this.heads[priority] && tag === this.tags[priority]) return;
     this.heads[priority] = head;
+    this.tags[priority] = tag;
     for (const flow of this.flows[priority]!) flow.update();
   }
-}
-
-/** A dag has one lane in a queue at a priority, and a run one dag: no two heads are of the same run. */
-function isBefore(a: Lane, b: Lane): boolean {
-  return a.headRunId() < b.headRunId();
 }

@@ -9,9 +9,12 @@ import { isHeldByPast } from '../past/past.ts';
 import { isPaused } from '../run/paused.ts';
 import type { State } from '../state.ts';
 import { slotOf } from '../task/task-slots.ts';
+import { NO_TASK } from '../task/task-table.ts';
 import { blockersOfLane, type LaneBlocker } from './blockers.ts';
 import { BACKFILL_LANES } from './classes.ts';
 import { isReadyIn, laneOf } from './enqueue.ts';
+import type { Lane } from './lane.ts';
+import type { Turn } from './turn.ts';
 
 /** A task, as it is stored: nodes that do not have its run count what is before it as well. */
 export interface WaitingTask {
@@ -50,10 +53,31 @@ function aheadOf(state: State, { tenantId, queue: name, runId, taskNo, priority,
   let ahead = 0;
   for (const queue of state.queues.named(tenantId, name)) {
     for (let higher = 0; higher < own; higher++) ahead += queue.waitingAt(higher);
-    for (const lane of queue.activeLanes(own)) {
-      if (ahead >= MOST_AHEAD) break;
-      ahead += lane.countBefore(runId, taskNo, MOST_AHEAD - ahead, (id, slot) => isReadyIn(state, lane, id, slot));
-    }
+  }
+  const turns = state.queues.named(tenantId, name).flatMap((queue) => queue.activeTurns(own));
+  const before = ({ lanes }: Turn<Lane>) =>
+    lanes.all().reduce((sum, lane) => {
+      const most = Math.max(0, MOST_AHEAD - sum);
+      return sum + lane.countBefore(runId, taskNo, most, (id, slot) => isReadyIn(state, lane, id, slot));
+    }, 0);
+  const mine = turnOf(state, runId, taskNo);
+  for (const turn of turns) {
+    if (ahead >= MOST_AHEAD) break;
+    ahead += mine === null || turn === mine ? before(turn) : claimsBefore(turn, mine, before(mine));
   }
   return Math.min(ahead, MOST_AHEAD);
+}
+
+/** The turn of the task's dag; null where its run is not in memory: then all older runs count. */
+function turnOf(state: State, runId: RunId, taskNo: TaskNo): Turn<Lane> | null {
+  const run = state.runs.find(runId);
+  const slot = run < 0 ? NO_TASK : slotOf(state, run, taskNo);
+  return slot < 0 ? null : laneOf(state, run, slot).turn;
+}
+
+/** What another dag claims until so many of the task's own dag have been claimed, and it is next. */
+function claimsBefore(other: Turn<Lane>, mine: Turn<Lane>, before: number): number {
+  const goesFirst = mine.place < 0 || other.head < mine.head;
+  const rounds = Math.max(mine.tag, mine.place < 0 ? other.tag : mine.tag) + before - other.tag + Number(goesFirst);
+  return Math.min(other.waiting(), Math.max(0, rounds));
 }

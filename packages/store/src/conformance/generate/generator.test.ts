@@ -18,7 +18,7 @@ function generatorOf(seed: number): Generator {
 test('every kind of change is drawn', () => {
   const kinds = new Set(
     generatorOf(1)
-      .batch(3_000)
+      .batch(6_000)
       .map(({ kind }) => kind),
   );
   expect([...kinds].sort()).toEqual(CHANGE_KINDS.map(({ kind }) => kind).sort());
