@@ -81,7 +81,7 @@ const COLUMNS: readonly Column<WorkerView>[] = [
     look: 'soft',
     cell: ({ version, node }) => (
       <>
-        {version ?? <span className="faint">unknown</span>}
+        <span className={version === null ? 'faint' : undefined}>{version ?? 'unknown'}</span>
         <div className="small faint mono hide-phone" title="The server that it is connected to">
           {node.slice(0, 8)}
         </div>
