@@ -52,7 +52,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
   const submit = async (dag: string): Promise<string> => (await ui.rig.ask('POST', `/v1/dags/${dag}/runs`, {})).body.id;
   const taskOf = async (run: string, name: string) => (await ui.rig.ask('GET', `/v1/runs/${run}/tasks/${name}`)).body;
   const addWorker = (name: string, options: object) =>
-    ui.rig.addWorker({ counting } as never, { name, queues: ['training'], slots: 4, ...options });
+    ui.rig.addWorker({ counting }, { name, queues: ['training'], slots: 4, ...options });
 
   test('workers show what is free, their labels and that they are spot workers', async () => {
     const { page, go } = admin;

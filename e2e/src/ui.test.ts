@@ -203,6 +203,31 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await viewer.context.close();
   });
 
+  test('the first page is few requests and little to load, and further pages load little more', async () => {
+    const fresh = await ui.signIn();
+    const { page, context } = fresh;
+    const session = await context.newCDPSession(page);
+    await session.send('Network.enable');
+    await session.send('Network.setCacheDisabled', { cacheDisabled: true });
+    let [bytes, scripts] = [0, 0];
+    session.on('Network.requestWillBeSent', ({ type }) => {
+      if (type === 'Script') scripts++;
+    });
+    session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
+    await openWhole(fresh, '/');
+    // Libraries, the page itself, and a few lines of the bundler.
+    expect(scripts).toBeLessThanOrEqual(3);
+    expect(bytes).toBeLessThan(300_000);
+    scripts = 0;
+    await page.getByRole('link', { name: 'Limits', exact: true }).click();
+    await page.getByRole('heading', { name: 'Pools and caps' }).waitFor();
+    // Its own, and what many pages share.
+    expect(scripts).toBeLessThanOrEqual(3);
+    await context.close();
+  });
+
   test('the keyboard alone leads anywhere', async () => {
     const { page, go } = admin;
     await go('/');

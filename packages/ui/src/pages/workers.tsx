@@ -79,14 +79,8 @@ const COLUMNS: readonly Column<WorkerView>[] = [
     head: 'Version',
     label: 'Version',
     look: 'soft',
-    cell: ({ version, node }) => (
-      <>
-        {version ?? <span className="faint">unknown</span>}
-        <div className="small faint mono hide-phone" title="The server that it is connected to">
-          {node.slice(0, 8)}
-        </div>
-      </>
-    ),
+    title: ({ node }) => `Connected to server ${node}`,
+    cell: ({ version }) => <span className={version === null ? 'faint' : undefined}>{version ?? 'unknown'}</span>,
   },
   {
     head: 'Last heard',
