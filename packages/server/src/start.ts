@@ -234,6 +234,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
         doubtfulMs: 2 * config.heartbeatMs,
         retriesPerSecond: config.retriesPerSecond,
         windowGraceMs: config.windowGraceMs,
+        reserveAfterMs: config.reserveAfterMs,
         zoneData: zones.source,
         zoneVersion: () => zones.version,
         zoneDataOf: zones.sourceOf,

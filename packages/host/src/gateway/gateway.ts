@@ -91,6 +91,7 @@ export class Gateway {
           ...(session.weights === null ? {} : { weights: session.weights }),
           count: loan.count,
           ...(loan.isForRequest ? lentWith(session, loan, nodeId) : {}),
+          ...(loan.only === undefined ? {} : { only: loan.only }),
           agoMs: this.silentMs(session),
         }),
     });
@@ -465,7 +466,8 @@ export class Gateway {
     const standing = forTenant === null;
     const tenants = forTenant === null ? session.tenants : [forTenant];
     const lent = { kind: 'LendSlots', gateway: self, workerId, tenants, queues, count, standing, agoMs } as const;
-    const weighed = session.weights === null ? lent : { ...lent, weights: session.weights };
+    const reserved = loan.only === undefined ? lent : { ...lent, only: loan.only };
+    const weighed = session.weights === null ? reserved : { ...reserved, weights: session.weights };
     return session.traits === null ? weighed : { ...weighed, ...lentWith(session, loan, self) };
   }
 

@@ -49,10 +49,11 @@ const QUIET_MS = 6_000;
 const COLUMNS: readonly Column<WorkerView>[] = [
   {
     head: 'Worker',
-    cell: ({ id, name, draining, cordoned }) => (
+    cell: ({ id, name, draining, cordoned, reserved }) => (
       <>
         <b>{name}</b> {draining && <span className="chip warn">draining</span>}
         {cordoned === true && <span className="chip warn">cordoned</span>}
+        {reserved === true && <span className="chip">reserved</span>}
         <div className="small faint mono">{id.slice(0, 8)}</div>
       </>
     ),

@@ -26,6 +26,8 @@ export class ReadyQueue {
   readonly name: QueueName;
   /** What each of its tasks asks of a worker; null: nothing but a slot. */
   readonly request: Request | null;
+  /** The same for those that ask for the same; empty without a request. */
+  readonly requestKey: string;
   private readonly lanes = CLASSES.map(() => new PlacedHeap<Lane>(isBefore));
   private readonly heads: number[] = CLASSES.map(() => NO_HEAD);
   private readonly waiting: number[] = CLASSES.map(() => 0);
@@ -38,10 +40,11 @@ export class ReadyQueue {
   /** Lanes with tasks that could begin if limits, beside that of their dag, have room. */
   private readonly limited = new Set<Lane>();
 
-  constructor(tenantId: TenantId, name: QueueName, request: Request | null = null) {
+  constructor(tenantId: TenantId, name: QueueName, request: Request | null = null, requestKey = '') {
     this.tenantId = tenantId;
     this.name = name;
     this.request = request;
+    this.requestKey = requestKey;
   }
 
   get isHeld(): boolean {
