@@ -31,6 +31,7 @@ import type { Clock } from '../ports.ts';
 import { Reserving } from './reserving.ts';
 import type { Session } from './session.ts';
 import { TenantTurns } from './tenant-turns.ts';
+import type { Wanted } from './wanted.ts';
 
 interface LendingPorts {
   readonly self: NodeId;
@@ -52,18 +53,6 @@ export interface Loan {
   readonly isForRequest: boolean;
   /** For tasks with this request, and no others: the worker was reserved for them. */
   readonly only?: Request;
-}
-
-export interface Wanted {
-  readonly tenantId: TenantId;
-  readonly queue: QueueName;
-  readonly request: Request | null;
-  /** By priority. */
-  readonly counts: number[];
-  /** The class for which a worker should be reserved; null: none. */
-  readonly reserve: number | null;
-  /** What is reserved was lent for it since the node told of it. */
-  isReserveLent: boolean;
 }
 
 interface Wish {

@@ -7,8 +7,8 @@
  */
 import { misfitOf, type NodeId, type Request, requestKey } from '@signalbox/engine';
 import type { Clock } from '../ports.ts';
-import type { Wanted } from './lending.ts';
 import type { Reservation, Session } from './session.ts';
+import type { Wanted } from './wanted.ts';
 
 interface ReservingPorts {
   readonly clock: Clock;

@@ -50,7 +50,7 @@ describe('a task that finds no room', () => {
   test('wants none any more once it is cancelled', () => {
     const box = crowded();
     wait(box);
-    box.cancel(box.runIds.at(-1)!);
+    box.cancel(box.runIds.at(-1));
     expect(demandOf(box.state)).toEqual([]);
     expect(box.state.longWaits.isEmpty).toBe(false);
     wait(box, '3s');
