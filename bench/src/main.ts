@@ -14,6 +14,7 @@ import { graphShapes, maps } from './graphs.ts';
 import { submitToStart, taskToTask } from './latency.ts';
 import { loadTime } from './loading.ts';
 import { airflow, peers, temporal } from './peers/index.ts';
+import { placement } from './placement/placement.ts';
 import { PROCESS_SLOTS, processes } from './processes.ts';
 import { profileInto } from './profiled.ts';
 import { rawCommits } from './raw.ts';
@@ -166,6 +167,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
     withCluster(1, 100, (cluster) => registered(cluster, 10_000_000 * scale, 120_000 * scale), TIMED),
   tenants: () => withServers(1, (cluster) => tenantsBesideBacklog(cluster, TENANTS, WORKER)),
   'tenants-throughput': () => withServers(1, (cluster) => tenantsThroughput(cluster, TENANTS, WORKER)),
+  placement: async () => placement(6_000 * scale),
   fleet: () => withServers(1, (cluster) => idleWorkers(cluster, 5_000 * scale, 30_000)),
   ui: () => webUi(scale),
   load: async () => [...(await loadTime(10_000)), ...(await loadTime(500_000 * scale))],

@@ -372,8 +372,10 @@ export class Host {
   }
 
   private tellDemand(state: State): void {
-    if (this.peers.count === 0) return;
-    const demand = demandOf(state);
+    // Without other nodes all slots stand lent here, unless a worker is to be reserved.
+    const isNeeded = this.peers.count > 0 || !state.longWaits.isEmpty;
+    if (!isNeeded && this.toldDemand === NO_DEMAND) return;
+    const demand = isNeeded ? demandOf(state) : [];
     const told = JSON.stringify(demand);
     if (told === this.toldDemand) return;
     this.toldDemand = told;

@@ -1,7 +1,8 @@
 export { numbersOf } from './assign/output-numbers.ts';
 export { packOutputs, unpackOutputs } from './assign/output-seal.ts';
+export { Lending } from './gateway/lending.ts';
 export { sealOutput } from './gateway/open-output.ts';
-export type { Session } from './gateway/session.ts';
+export { claimKey, Session } from './gateway/session.ts';
 export { Host } from './host.ts';
 export { Histogram, type HistogramSeen } from './metrics/histogram.ts';
 export type { HostMetrics } from './metrics/metrics.ts';

@@ -63,6 +63,8 @@ export interface ServerConfig {
   readonly leaseMs: number;
   /** A break in service up to this long, such as a quick takeover, makes no window missed. */
   readonly windowGraceMs: number;
+  /** A worker is reserved for a task that has waited for room for this long. */
+  readonly reserveAfterMs: number;
   /** A machine whose clock is further from the database's than this must not own shards. */
   readonly clockBoundMs: number;
   /** How many requests a caller may send; null for as many as it likes. */
@@ -129,6 +131,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     mostLiveRuns: wholeNumber(variables, 'SIGNALBOX_LIVE_RUNS', { least: 1_000, most: 100_000_000, usual: 2_000_000 }),
     runRate: rateOf(variables, 'SIGNALBOX_RUN_RATE', 100_000),
     windowGraceMs: wholeNumber(variables, 'SIGNALBOX_WINDOW_GRACE_MS', { least: 2_000, most: 600_000, usual: 10_000 }),
+    reserveAfterMs: wholeNumber(variables, 'SIGNALBOX_RESERVE_AFTER_MS', { least: 1_000, most: DAY_MS, usual: 60_000 }),
     clockBoundMs: wholeNumber(variables, 'SIGNALBOX_CLOCK_BOUND_MS', { least: 1_000, most: DAY_MS, usual: 60_000 }),
   };
   if (config.heartbeatMs * 2 > config.leaseMs) {

@@ -5,7 +5,7 @@ import { eventually, type Rig, startRig } from './testing/rig.ts';
 
 let rig: Rig;
 beforeAll(async () => {
-  rig = await startRig();
+  rig = await startRig({ SIGNALBOX_RESERVE_AFTER_MS: '1000' });
 });
 afterAll(() => rig.stop());
 
@@ -50,6 +50,30 @@ test('no more runs on a worker than it has room for, and the workers show what i
   release[0]?.();
   await eventually(() => release.length === 3);
   for (const go of release) go();
+  for (const id of runs) await stateIs(id, 'succeeded');
+});
+
+test('a task that wants a worker for itself gets one reserved, starts before the small ones, and says so (I29, I75)', async () => {
+  const release: (() => void)[] = [];
+  const hold = () => new Promise<void>((resolve) => release.push(resolve));
+  await rig.addWorker({ hold, quick: () => 1 }, { name: 'only', queues: ['large'], slots: 2, resources: { cpu: 2 } });
+  const small = { tasks: [{ name: 'a', handler: 'hold', queue: 'large' }] };
+  const runs = [await begin('small', small), await start('small')];
+  await eventually(() => release.length === 2);
+  const large = await begin('large', { tasks: [{ name: 'a', handler: 'quick', queue: 'large', exclusive: true }] });
+  runs.push(await start('small'));
+  const why = async (id: string) => JSON.stringify(await rig.read(`/v1/runs/${id}/tasks/a/why`));
+  await eventually(async () => (await why(large)).includes('A worker is reserved for it'));
+  const { items } = await rig.client().listWorkers();
+  expect(items.find(({ name }) => name === 'only')).toMatchObject({ reserved: true });
+  release[0]?.();
+  await stateIs(runs[0]!, 'succeeded');
+  await eventually(async () => (await why(runs[2]!)).includes('reserved for a larger task'));
+  expect(release).toHaveLength(2);
+  release[1]?.();
+  await stateIs(large, 'succeeded');
+  await eventually(() => release.length === 3);
+  release[2]?.();
   for (const id of runs) await stateIs(id, 'succeeded');
 });
 

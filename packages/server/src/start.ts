@@ -236,6 +236,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
         mostFanOut: config.mostFanOut,
         mostLiveTasks: config.mostLiveTasks,
         windowGraceMs: config.windowGraceMs,
+        reserveAfterMs: config.reserveAfterMs,
         zoneData: zones.source,
         zoneVersion: () => zones.version,
         zoneDataOf: zones.sourceOf,

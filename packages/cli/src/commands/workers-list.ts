@@ -14,13 +14,19 @@ export async function listWorkers(flags: ClientFlags): Promise<void> {
     short(shownQueues(worker), 40),
     short(offersText(worker), 60),
     short(worker.version ?? 'unknown'),
-    worker.draining ? coloured('draining') : worker.cordoned === true ? colours.yellow('cordoned') : 'working',
+    stateText(worker),
     `${spanText(worker.silentMs)} ago`,
   ]);
   if (rows.length > 0) print(table(['worker', 'id', 'runs', 'queues', 'free', 'version', 'state', 'heard'], rows));
   else print(`no worker is connected, so tasks wait. Start one with: ${next('worker')}`);
   if (page.missing.length > 0)
     print(colours.yellow(`servers ${page.missing.join(', ')} did not answer in time; their workers are not shown`));
+}
+
+function stateText({ draining, cordoned, reserved }: WorkerView): string {
+  if (draining) return coloured('draining');
+  if (cordoned === true) return colours.yellow('cordoned');
+  return reserved === true ? 'reserved' : 'working';
 }
 
 /** What is free of its resources, and its labels: `3.5 cpu, 12 GiB of memory, disk=ssd`. */

@@ -33,6 +33,7 @@ import { KeptRows } from './kept-rows.ts';
 import { LimitTable } from './limit/limit-table.ts';
 import { RateTable } from './limit/rate-table.ts';
 import { PastTable } from './past/past-table.ts';
+import { LongWaits } from './queue/long-waits.ts';
 import { QueueTable } from './queue/queue-table.ts';
 import { QuotaTable } from './quota/quota-table.ts';
 import { RequiresTable } from './requires/requires-table.ts';
@@ -84,6 +85,8 @@ export interface EngineSettings {
   readonly mostFanOut: number;
   /** A dag whose live runs have more tasks is halted. */
   readonly mostLiveTasks: number;
+  /** A worker is reserved for a task that has waited for room for this long, so that smaller tasks do not fill it for ever. */
+  readonly reserveAfterMs: number;
   /** Schedules that are due within this time are in memory. */
   readonly horizonMs: number;
   /** The jitter of schedules that name none: a setting of the cluster. None without this. */
@@ -114,6 +117,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   preemptionsPerMinute: 60,
   mostFanOut: 5_000_000,
   mostLiveTasks: 5_000_000,
+  reserveAfterMs: 60_000,
   causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
 
@@ -214,6 +218,7 @@ export class State {
   readonly speculation = new Speculation();
   /** When attempts were stopped to make room, within the last minute; and when a look found nobody to stop. */
   readonly preemptions: { recent: number[]; lookedAt: number } = { recent: [], lookedAt: Number.NEGATIVE_INFINITY };
+  readonly longWaits = new LongWaits();
   /** Of runs with tasks that are better near another one: which worker ran which task last. Not stored: a new owner places them anywhere. */
   readonly ranOn = new Map<RunRow, Map<number, WorkerId>>();
   readonly agenda: Agenda = {

@@ -29,6 +29,7 @@ function setUp(answers: ReadonlyMap<NodeId, PeerAnswer>) {
     slots: 2,
     traits: null,
     weights: null,
+    reserved: null,
     held: new Map([['x', {}]]),
     isDraining: false,
   };

@@ -13,6 +13,7 @@ import {
   type WorkerId,
 } from '@signalbox/engine';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { Reservation } from '../gateway/session.ts';
 import type { PeerAnswer, PeerQuestion, ProgressSeen, QueueSeen, WorkerSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
 import type { Clock } from '../ports.ts';
@@ -188,6 +189,7 @@ export class Fleet {
       draining: session.isDraining,
       ...(session.version === undefined ? {} : { version: session.version }),
       ...(session.isCordoned ? { cordoned: true } : {}),
+      ...(session.reserved === null ? {} : { reserved: reservedFor(session.reserved) }),
       silentMs: Math.round(gateway.silentMs(session)),
     }));
   }
@@ -212,6 +214,10 @@ export class Fleet {
       });
     });
   }
+}
+
+function reservedFor({ tenantId, queue, requestKey }: Reservation): NonNullable<WorkerSeen['reserved']> {
+  return { tenantId, queue, requestKey };
 }
 
 function compare(a: string, b: string): number {

@@ -93,6 +93,7 @@ export class Gateway {
           count: loan.count,
           stream: session.streamNo,
           ...(loan.isForRequest ? lentWith(session, loan, nodeId) : spotOf(session)),
+          ...(loan.only === undefined ? {} : { only: loan.only }),
           agoMs: this.silentMs(session),
         }),
     });
@@ -472,7 +473,8 @@ export class Gateway {
     const standing = forTenant === null;
     const tenants = forTenant === null ? session.tenants : [forTenant];
     const weights = session.weights === null ? {} : { weights: session.weights };
-    const whose = { gateway: self, workerId, tenants, queues, ...weights };
+    const only = loan.only === undefined ? {} : { only: loan.only };
+    const whose = { gateway: self, workerId, tenants, queues, ...weights, ...only };
     const lent = { kind: 'LendSlots', ...whose, count, standing, stream, agoMs } as const;
     return session.traits === null ? lent : { ...lent, ...lentWith(session, loan, self) };
   }

@@ -6,6 +6,8 @@
  * Slots of workers that several tenants share are lent for one tenant at a time, so that tenants share by weight whichever node
  * their tasks are on: see `tenant-turns.ts`.
  *
+ * A task that has waited for room for long gets a worker reserved: see `reserving.ts`.
+ *
  * The resources of a worker go with its slots. The engine of this node gets all that nobody asked for; another node, or another tenant's
  * turn, gets with each slot what the task asks for that it was chosen for, and no more. So several nodes can claim on one worker at a
  * time, and the sum of what is lent and taken never exceeds what it has (I24).
@@ -26,8 +28,10 @@ import {
   type WorkerId,
 } from '@signalbox/engine';
 import type { Clock } from '../ports.ts';
+import { Reserving } from './reserving.ts';
 import type { Session } from './session.ts';
 import { TenantTurns } from './tenant-turns.ts';
+import type { Wanted } from './wanted.ts';
 
 interface LendingPorts {
   readonly self: NodeId;
@@ -47,14 +51,8 @@ export interface Loan {
   readonly room: Room;
   /** For tasks that ask for more than a slot. */
   readonly isForRequest: boolean;
-}
-
-interface Wanted {
-  readonly tenantId: TenantId;
-  readonly queue: QueueName;
-  readonly request: Request | null;
-  /** By priority. */
-  readonly counts: number[];
+  /** For tasks with this request, and no others: the worker was reserved for them. */
+  readonly only?: Request;
 }
 
 interface Wish {
@@ -69,6 +67,8 @@ interface Taker {
   readonly nodeId: NodeId;
   readonly tenantId: TenantId;
   readonly request: Request | null;
+  /** The worker was reserved for it. */
+  readonly isReserved?: true;
 }
 
 const LOAN_MS = 1_000;
@@ -80,18 +80,25 @@ export class Lending {
   /** The same of speculative attempts: a slot of any worker but the one that has the slow attempt. */
   private readonly wantedApart = new Map<NodeId, Wish[]>();
   readonly turns = new TenantTurns();
+  private readonly reserving: Reserving;
 
   constructor(ports: LendingPorts) {
     this.ports = ports;
+    this.reserving = new Reserving({
+      clock: ports.clock,
+      wanted: this.wanted,
+      recall: (session) => this.recall(session, Number.POSITIVE_INFINITY),
+      offer: (session) => this.offer(session),
+    });
   }
 
   /** A node has told what it waits for. */
-  demand(from: NodeId, demand: readonly Demand[], sessions: Iterable<Session>): void {
-    const wanted = demand.map(({ tenantId, queue, request = null, counts }) => ({
-      tenantId,
-      queue,
-      request,
+  demand(from: NodeId, demand: readonly Demand[], connected: Iterable<Session>): void {
+    const sessions = [...connected];
+    const wanted = demand.map(({ tenantId, queue, request = null, counts, reserve = null }) => ({
+      ...{ tenantId, queue, request, reserve },
       counts: [...counts],
+      isReserveLent: false,
     }));
     if (demand.length > 0) this.wanted.set(from, wanted);
     else this.wanted.delete(from);
@@ -100,6 +107,7 @@ export class Lending {
     );
     if (apart.length > 0) this.wantedApart.set(from, apart);
     else this.wantedApart.delete(from);
+    this.reserving.settle(from, sessions);
     if (from === this.ports.self || demand.length === 0) return;
     for (const session of sessions) {
       if (session.free > 0) this.offer(session);
@@ -116,28 +124,34 @@ export class Lending {
   forget(nodeId: NodeId): void {
     this.wanted.delete(nodeId);
     this.wantedApart.delete(nodeId);
+    this.reserving.forget(nodeId);
   }
 
   /** Lends what the worker has free. */
   offer(session: Session): void {
     const { self } = this.ports;
+    this.reserving.drop(session);
     const shares = new Map<string, Loan & { readonly nodeId: NodeId; readonly tenantId: TenantId | null }>();
     while (session.free > 0) {
-      const taker = this.bestTaker(session);
+      const taker = session.reserved === null ? this.bestTaker(session) : this.takerOfReserved(session);
+      if (taker === null && session.reserved !== null) break;
       const nodeId = taker?.nodeId ?? self;
       // With nobody to lend to they stay free, until the engine begins or a node asks.
       if (nodeId === self && !this.ports.isServing()) break;
       // The engine of this node gets what nobody asked for, and shares it by itself.
-      const tenantId = taker === null || (nodeId === self && !session.isShared) ? null : taker.tenantId;
+      const isStanding = taker === null || (nodeId === self && !session.isShared && session.reserved === null);
+      const tenantId = isStanding ? null : taker.tenantId;
       const request = taker?.request ?? null;
       const count = taker === null || request?.exclusive === true ? session.free : 1;
       const room = request?.resources ?? NOTHING;
       session.lend(nodeId, count);
       session.lendRoom(nodeId, room);
-      const key = `${nodeId}/${tenantId}${request === null || tenantId === null ? '' : requestKey(request)}`;
+      const only = taker?.isReserved === true && request !== null ? { only: request } : {};
+      const asked = request === null || tenantId === null ? '' : requestKey(request);
+      const key = `${nodeId}/${tenantId}${asked}${taker?.isReserved === true ? '!' : ''}`;
       const share = shares.get(key);
       if (share === undefined) {
-        shares.set(key, { nodeId, tenantId, count, room: { ...room }, isForRequest: request !== null });
+        shares.set(key, { nodeId, tenantId, count, room: { ...room }, isForRequest: request !== null, ...only });
       } else {
         share.count += count;
         addAmounts(share.room, room);
@@ -159,6 +173,7 @@ export class Lending {
   /** Resources that came back while no slot is free go to whom the slots are lent: the engine of this node. */
   private lendRest(session: Session): void {
     const { self } = this.ports;
+    if (session.reserved !== null) return;
     if (session.traits === null || (session.lent.get(self) ?? 0) === 0 || !this.ports.isServing()) return;
     const room: Amounts = session.roomLeft;
     if (isEmpty(room)) return;
@@ -168,6 +183,7 @@ export class Lending {
 
   /** The worker takes no more work. */
   recallAll(session: Session): void {
+    this.reserving.release(session);
     this.recall(session, Number.POSITIVE_INFINITY);
   }
 
@@ -192,13 +208,13 @@ export class Lending {
    * The node that waits for something of the highest priority which this worker can run; it counts as served by one. Of several
    * tenants the one whose turn it is, and of its queues likewise.
    */
-  private bestTaker(session: Session): Taker | null {
+  private bestTaker(session: Session, below: number = PRIORITIES.length): Taker | null {
     let best: { nodeId: NodeId; one: Wanted; priority: number } | null = null;
     for (const [nodeId, wanted] of this.wanted) {
       for (const one of wanted) {
         if (!isServed(one, session, null)) continue;
         const priority = one.counts.findIndex((count) => count > 0);
-        if (priority < 0) continue;
+        if (priority < 0 || priority >= below) continue;
         const isBetter =
           best === null ||
           priority < best.priority ||
@@ -207,7 +223,7 @@ export class Lending {
       }
     }
     const apart = this.bestApart(session);
-    if (apart !== null && apart.wish.priority <= (best?.priority ?? PRIORITIES.length)) {
+    if (apart !== null && apart.wish.priority < below && apart.wish.priority <= (best?.priority ?? PRIORITIES.length)) {
       apart.serve();
       return { nodeId: apart.nodeId, tenantId: apart.wish.tenantId, request: apart.wish.request };
     }
@@ -221,6 +237,19 @@ export class Lending {
     this.wanted.delete(nodeId);
     this.wanted.set(nodeId, wanted);
     return { nodeId, tenantId: one.tenantId, request: one.request };
+  }
+
+  /** Higher classes first, then the task that the worker is reserved for, once it fits; nobody else. */
+  private takerOfReserved(session: Session): Taker | null {
+    const { nodeId, tenantId, request, priority } = session.reserved!;
+    const higher = this.bestTaker(session, priority);
+    if (higher !== null) return higher;
+    const one = this.reserving.wishOf(session.reserved!);
+    // Once for each time that the node tells: what it sends back unused does not go to and fro.
+    if (one === undefined || one.isReserveLent || !session.fits(request, null)) return null;
+    one.isReserveLent = true;
+    one.counts[Math.min(priority, PRIORITIES.length - 1)]! -= 1;
+    return { nodeId, tenantId, request, isReserved: true };
   }
 
   /** Tenants take turns first, then the queues of one tenant, where the worker gives them weights. */
@@ -243,7 +272,11 @@ export class Lending {
 }
 
 /** The worker can run it now; with `recallable`, if what the engine of that node has unused came back. */
-function isServed({ tenantId, queue, request }: Omit<Wanted, 'counts'>, session: Session, recallable: NodeId | null) {
+function isServed(
+  { tenantId, queue, request }: Pick<Wanted, 'tenantId' | 'queue' | 'request'>,
+  session: Session,
+  recallable: NodeId | null,
+) {
   return session.serves(tenantId, queue) && (request === null || session.fits(request, recallable));
 }
 

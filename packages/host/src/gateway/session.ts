@@ -29,6 +29,17 @@ import type { ClaimProgress, WorkerDoor, WorkerHello } from '../ports.ts';
 /** A claim that its worker holds, with how long before its heartbeat the attempt told of progress, if it ever did. */
 export type HeldClaim = ClaimRef & { readonly progressAgoMs?: number };
 
+/** A task of this node, tenant and queue, with this request, waits for the worker. */
+export interface Reservation {
+  readonly nodeId: NodeId;
+  readonly tenantId: TenantId;
+  readonly queue: QueueName;
+  readonly request: Request;
+  readonly requestKey: string;
+  /** Higher classes may still begin. */
+  readonly priority: number;
+}
+
 export class Session {
   readonly workerId: WorkerId;
   readonly tenantId: TenantId;
@@ -38,6 +49,8 @@ export class Session {
   readonly queues: readonly QueueName[];
   /** In which proportion it takes from its queues; null: the oldest run first. */
   readonly weights: QueueWeights | null;
+  /** Of a task that has waited for room for long: nothing of its class or below begins here until it fits. */
+  reserved: Reservation | null = null;
   /** Whose turn it is among its queues, of nodes that wait for its slots. */
   readonly turns: QueueTurns | null;
   readonly slots: number;

@@ -12,6 +12,7 @@ import type {
   NodeId,
   QueueName,
   QueueWeights,
+  Request,
   RunId,
   ShardNo,
   SlotsSeen,
@@ -74,6 +75,8 @@ export interface SlotsLent {
   readonly isWhole?: boolean;
   /** The stream of the worker that they are lent from. Nodes of older versions do not send it. */
   readonly stream?: number;
+  /** The slots are reserved for tasks with this request. Nodes of older versions use them for others, too. */
+  readonly only?: Request;
   /** How long ago the gateway heard the worker. */
   readonly agoMs: number;
 }
@@ -166,6 +169,8 @@ export interface WorkerSeen {
   readonly version?: string;
   /** It takes nothing new until it is thawed. Nodes of older versions do not send it. */
   readonly cordoned?: boolean;
+  /** For whom it is reserved. Nodes of older versions do not send it. */
+  readonly reserved?: { readonly tenantId: TenantId; readonly queue: QueueName; readonly requestKey: string };
   /** Since it was last heard. */
   readonly silentMs: number;
 }

@@ -20,6 +20,8 @@ export const workerViewSchema = z.object({
   draining: z.boolean(),
   /** It takes nothing new until it is thawed. */
   cordoned: z.boolean().optional(),
+  /** A task has waited for room for long: the worker takes nothing of its priority or below until it fits. */
+  reserved: z.boolean().optional(),
   /** Of its package; null for a worker that is too old to tell. */
   version: z.string().nullable().default(null),
   /** Milliseconds since it was last heard. */

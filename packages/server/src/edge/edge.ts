@@ -146,7 +146,9 @@ export class Edge {
         const seen = (await host?.listWorkers()) ?? { workers: [], missing: [] };
         const own = seen.workers.filter((worker) => worker.tenantId === ask.tenantId);
         const holds = new Map(own.map((worker) => [worker.workerId as string, worker.holds ?? []]));
-        const serving = seen.workers.filter((worker) => serves(worker, ask.tenantId)).map(servingWorker);
+        const serving = seen.workers
+          .filter((worker) => serves(worker, ask.tenantId))
+          .map((worker) => servingWorker(worker, ask.tenantId));
         const { missing } = seen;
         return { kind: 'workers', no, seen: { workers: own.map(workerAnswer), serving, holds, missing } };
       }
@@ -222,6 +224,7 @@ function workerAnswer(worker: WorkerSeen): WorkerView {
     running: worker.running,
     draining: worker.draining,
     cordoned: worker.cordoned === true,
+    ...(worker.reserved === undefined ? {} : { reserved: true }),
     version: worker.version ?? null,
     silentMs: Math.round(worker.silentMs),
   };
@@ -232,9 +235,12 @@ function serves({ tenantId, tenants = [tenantId] }: WorkerSeen, wanted: TenantId
   return tenants === null || tenants.includes(wanted);
 }
 
-function servingWorker(worker: WorkerSeen): ServingWorker {
-  const { queues, slots, running, draining, cordoned = false } = worker;
-  return { queues: [...queues], slots, running, draining, cordoned, ...offersOf(worker) };
+function servingWorker(worker: WorkerSeen, tenantId: TenantId): ServingWorker {
+  const { queues, slots, running, draining, cordoned = false, reserved } = worker;
+  const own = { queues: [...queues], slots, running, draining, cordoned, ...offersOf(worker) };
+  if (reserved === undefined) return own;
+  const reservedFor = reserved.tenantId === tenantId ? { queue: reserved.queue, key: reserved.requestKey } : null;
+  return { ...own, reservedFor };
 }
 
 function offersOf({ traits, free = {} }: WorkerSeen): Pick<WorkerView, 'resources' | 'free' | 'labels'> {

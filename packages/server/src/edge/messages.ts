@@ -49,7 +49,10 @@ export interface EdgePorts {
 export type ServingWorker = Pick<
   WorkerView,
   'queues' | 'slots' | 'running' | 'draining' | 'cordoned' | 'resources' | 'free' | 'labels'
->;
+> & {
+  /** The tasks of this tenant that it is reserved for; null: those of another one. */
+  readonly reservedFor?: { readonly queue: string; readonly key: string } | null;
+};
 
 export interface SeenWorkers {
   /** Those of the tenant. */

@@ -1,5 +1,13 @@
 /** Which workers serve which queue. The servers are asked when a view contains tasks that wait for a worker. */
-import { hasAmounts, type Misfit, misfitOf, type Request, type TenantId, type WorkerTraits } from '@signalbox/engine';
+import {
+  hasAmounts,
+  type Misfit,
+  misfitOf,
+  type Request,
+  requestKey,
+  type TenantId,
+  type WorkerTraits,
+} from '@signalbox/engine';
 import type { ServingWorker } from '../edge/messages.ts';
 import type { RestParts } from './rest-parts.ts';
 import type { FitFact, QueueFacts } from './why.ts';
@@ -22,18 +30,23 @@ function traitsOf({ slots, resources = {}, labels = {} }: ServingWorker): Worker
   return { slots, resources, labels };
 }
 
-function fitOf(workers: readonly ServingWorker[], request: Request): FitFact {
+function fitOf(workers: readonly ServingWorker[], request: Request, queue: string): FitFact {
   const fitting = workers.filter((worker) => misfitOf(request, traitsOf(worker)) === null);
   if (fitting.length === 0) return { kind: 'never', lacks: lacksOf(workers, request) };
+  const isOwn = ({ reservedFor }: ServingWorker) =>
+    reservedFor?.queue === queue && reservedFor.key === requestKey(request);
+  const open = fitting.filter((worker) => worker.reservedFor === undefined || isOwn(worker));
+  const reserved = fitting.some(isOwn) ? 'own' : open.length < fitting.length ? 'others' : null;
+  const busy = { kind: 'busy', workers: fitting.length, reserved } as const;
   if (request.exclusive) {
-    const isIdle = fitting.some(({ running }) => running === 0);
-    return isIdle ? { kind: 'fits' } : { kind: 'busy', workers: fitting.length, short: null };
+    const isIdle = open.some(({ running }) => running === 0);
+    return isIdle ? { kind: 'fits' } : { ...busy, short: null };
   }
-  if (fitting.some(({ free = {} }) => hasAmounts(free, request.resources))) return { kind: 'fits' };
+  if (open.some(({ free = {} }) => hasAmounts(free, request.resources))) return { kind: 'fits' };
   const short = Object.entries(request.resources)
     .map(([name, amount]) => ({ name, amount, most: Math.max(0, ...fitting.map(({ free }) => free?.[name] ?? 0)) }))
     .find(({ amount, most }) => most < amount);
-  return { kind: 'busy', workers: fitting.length, short: short ?? null };
+  return { ...busy, short: short ?? null };
 }
 
 /** What no worker has; empty when each part is there, and nowhere all of them. */
@@ -58,11 +71,13 @@ const EMPTY: Request = { resources: {}, labels: {}, exclusive: false, noSpot: fa
 
 export function queueFacts(workers: readonly ServingWorker[]): QueueFacts {
   const taking = workers.filter(({ draining, cordoned = false }) => !draining && !cordoned);
-  const byQueue = new Map<string, { slots: number; running: number }>();
-  for (const { queues, slots, running } of taking) {
+  const byQueue = new Map<string, { slots: number; running: number; reserved: number }>();
+  for (const { queues, slots, running, reservedFor } of taking) {
+    const kept = reservedFor === undefined ? 0 : Math.max(0, slots - running);
     for (const queue of queues) {
-      const known = byQueue.get(queue) ?? { slots: 0, running: 0 };
-      byQueue.set(queue, { slots: known.slots + slots, running: known.running + running });
+      const known = byQueue.get(queue) ?? { slots: 0, running: 0, reserved: 0 };
+      const sums = { slots: known.slots + slots, running: known.running + running, reserved: known.reserved + kept };
+      byQueue.set(queue, sums);
     }
   }
   return {
@@ -71,6 +86,7 @@ export function queueFacts(workers: readonly ServingWorker[]): QueueFacts {
       fitOf(
         taking.filter(({ queues }) => queues.includes(queue)),
         request,
+        queue,
       ),
   };
 }

@@ -1,5 +1,5 @@
 /** Why a task or a run is not running: one sentence, and a code for programs (I75). */
-import type { Request } from '@signalbox/engine';
+import { type Request, requestKey } from '@signalbox/engine';
 import type { TaskView } from '@signalbox/protocol';
 import { expect, test } from 'vitest';
 import { queueFacts } from './queue-facts.ts';
@@ -281,4 +281,24 @@ test.each<[string, Partial<Request>, string | null, string]>([
   const why = whyOf(task('ready'), of({ request: request(asked) }), run({ queues: fleet }));
   expect(why?.code ?? null).toBe(code);
   if (code !== null) expect(why?.message).toContain(message);
+});
+
+test('a task says that a worker is reserved for it, and others that theirs is for somebody else', () => {
+  const LARGE = request({ exclusive: true });
+  const one = { ...worker(['default'], 4, 1), resources: { cpu: 4_000 }, free: { cpu: 4_000 }, labels: {} };
+  const reserved = (reservedFor: { queue: string; key: string } | null) => queueFacts([{ ...one, reservedFor }]);
+  const own = reserved({ queue: 'default', key: requestKey(LARGE) });
+  const say = (asked: Request | undefined, queues = own) =>
+    whyOf(task('ready'), of(asked === undefined ? {} : { request: asked }), run({ queues }));
+  expect(say(LARGE)).toMatchObject({
+    code: 'no_room',
+    message: expect.stringContaining('A worker is reserved for it'),
+  });
+  const others = expect.stringContaining('reserved for tasks that have waited longer');
+  expect(say(request({ resources: { cpu: 1_000 } }))).toMatchObject({ code: 'no_room', message: others });
+  expect(say(LARGE, reserved(null))).toMatchObject({ code: 'no_room', message: others });
+  expect(say(undefined)).toMatchObject({
+    code: 'workers_busy',
+    message: 'All 4 slots for queue "default" are in use, or reserved for a larger task that has waited for long.',
+  });
 });

@@ -8,7 +8,8 @@ import { fromIso, toIso } from '../iso-instants.ts';
 
 /** What workers there are for each queue; null when nobody could be asked, so that nothing is claimed about them. */
 export interface QueueFacts {
-  slotsOf(queue: string): { readonly slots: number; readonly running: number } | null;
+  /** `reserved` are free, and kept for a task that has waited for room for long. */
+  slotsOf(queue: string): { readonly slots: number; readonly running: number; readonly reserved: number } | null;
   /** Whether a worker of the queue could run a task with this request, now or ever. */
   fitOf(queue: string, request: Request): FitFact;
 }
@@ -22,6 +23,8 @@ export type FitFact =
       readonly kind: 'busy';
       readonly workers: number;
       readonly short: { readonly name: string; readonly amount: number; readonly most: number } | null;
+      /** Workers that fit are reserved: one for this very task, or some for others. */
+      readonly reserved: 'own' | 'others' | null;
     };
 
 export interface FreezeFact {
@@ -316,12 +319,21 @@ function whyUnfit({ queue, request }: TaskFacts, { queues }: RunFacts): Why | nu
     return because('no_worker_fits', `No worker of queue "${queue}" ${what}.`);
   }
   const workers = fit.workers === 1 ? '1 worker fits' : `${fit.workers} workers fit`;
-  if (request.exclusive) return because('no_room', `The task wants a worker for itself: ${workers}, and none is idle.`);
-  if (fit.short === null) return because('no_room', `${workers}, and none has room for all that the task asks for.`);
+  const kept = fit.reserved === null ? '' : RESERVED[fit.reserved];
+  if (request.exclusive)
+    return because('no_room', `The task wants a worker for itself: ${workers}, and none is idle.${kept}`);
+  if (fit.short === null)
+    return because('no_room', `${workers}, and none has room for all that the task asks for.${kept}`);
   const { name, amount, most } = fit.short;
   const wanted = shownAmount(name, amount);
-  return because('no_room', `The task waits for ${wanted}: ${workers}, with at most ${shownAmount(name, most)} free.`);
+  const free = shownAmount(name, most);
+  return because('no_room', `The task waits for ${wanted}: ${workers}, with at most ${free} free.${kept}`);
 }
+
+const RESERVED = {
+  own: ' A worker is reserved for it, and takes no other work of its priority or below until the task fits.',
+  others: ' Workers are reserved for tasks that have waited longer.',
+} as const;
 
 function lackText(misfit: Misfit): string {
   if (misfit.kind === 'label') return `offers label ${misfit.name}=${misfit.value}`;
@@ -346,9 +358,10 @@ const whyDagFull = (most: number): Why =>
 
 const whyUnserved = (queue: string): Why => because('no_worker', `No worker serves queue "${queue}".`);
 
-const whyBusy = (queue: string, slots: number): Why => {
+const whyBusy = (queue: string, slots: number, reserved: number): Why => {
   const all = slots === 1 ? `The only slot for queue "${queue}" is` : `All ${slots} slots for queue "${queue}" are`;
-  return because('workers_busy', `${all} in use.`);
+  const kept = reserved === 0 ? '' : ', or reserved for a larger task that has waited for long';
+  return because('workers_busy', `${all} in use${kept}.`);
 };
 
 /** Nothing but workers is missing, or its turn has not come. */
@@ -365,7 +378,8 @@ function whyNoWorker(of: TaskFacts, run: RunFacts): readonly Why[] {
   const unfit = whyUnfit(of, run);
   if (unfit?.code === 'no_worker_fits') return [unfit];
   if (unfit !== null) return [...found, unfit];
-  if (workers.running >= workers.slots) return [...found, whyBusy(queue, workers.slots)];
+  const { slots, running, reserved } = workers;
+  if (running + reserved >= slots) return [...found, whyBusy(queue, slots, reserved)];
   if (wait === undefined && run.maxActiveTasks !== null) return [whyDagFull(run.maxActiveTasks)];
   return found;
 }

@@ -4,6 +4,7 @@ import {
   misfitOf,
   NO_TRAITS,
   type PlacementSpec,
+  PRIORITIES,
   requestOf,
   type State,
   type TaskNo,
@@ -55,6 +56,7 @@ export function recovery(scene: Scene): Checker {
     if (health.wellForMs() < RECOVERY_MS) return waitingSince.clear();
     const free = freeQueues();
     const waiting = new Set<string>();
+    const large = largeTasks();
     for (const run of ledger.live) {
       if (run.isSetAside || run.phase !== 'open') continue;
       if (!run.isAdmitted) {
@@ -66,7 +68,7 @@ export function recovery(scene: Scene): Checker {
       run.spec.tasks.forEach(({ queue, placement }, no) => {
         const workers = free.get(`${run.created.tenantId}/${queue}`) ?? [];
         if (
-          workers.some((life) => fits(life, placement)) &&
+          workers.some((life) => fits(life, placement) && !mayBeReserved(life, large, run)) &&
           isReady(run, no) &&
           !isHeldBack(run, no) &&
           ledger.slots.hasRoom(run, no, LARGEST) &&
@@ -93,6 +95,27 @@ export function recovery(scene: Scene): Checker {
     if (request === null) return true;
     if (misfitOf(request, life.shape.traits ?? NO_TRAITS) !== null) return false;
     return (!request.exclusive || life.heldCount === 0) && hasAmounts(life.roomLeft(), request.resources);
+  }
+
+  /** Ready tasks that ask for more than a slot, by what they ask and their class. */
+  function largeTasks(): { readonly placement: PlacementSpec; readonly priority: number; readonly queue: string }[] {
+    return [...ledger.live].flatMap((run) => {
+      if (run.isSetAside || run.phase !== 'open' || !run.isAdmitted) return [];
+      const priority = PRIORITIES.indexOf(run.priority);
+      return run.spec.tasks.flatMap(({ placement, queue }, no) =>
+        placement !== undefined && isReady(run, no) ? [{ placement, priority, queue }] : [],
+      );
+    });
+  }
+
+  /** A task of the same class or a higher one waits for more room than the worker has now, and is to get it next. */
+  function mayBeReserved(life: WorkerLife, large: ReturnType<typeof largeTasks>, { priority }: RunBook): boolean {
+    const own = PRIORITIES.indexOf(priority);
+    return large.some((one) => {
+      if (one.priority > own || !life.shape.queues.some((name) => name === one.queue)) return false;
+      const isAble = misfitOf(requestOf(one.placement)!, life.shape.traits ?? NO_TRAITS) === null;
+      return isAble && !fits(life, one.placement);
+    });
   }
 
   /** A task whose backoff is over is ready too (I53). */

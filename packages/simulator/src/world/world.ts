@@ -80,7 +80,9 @@ export class World implements Environment {
     if (jitter.happens(0.3)) this.defaultJitterMs = jitter.int(1, MAX_DEFAULT_JITTER_MS);
     // With a short one, schedules leave memory after each window and come back before the next.
     const horizonMs = this.chance.fork('horizon').pick([1_000, 4_000, 15_000, 600_000]);
-    this.settings = { ...DEFAULT_SETTINGS, ...SOON, ...zoned, horizonMs, ...haltSettings(this.chance), ...settings };
+    const reserveAfterMs = this.chance.fork('reservations').pick([1_000, 3_000, 10_000]);
+    const drawn = { horizonMs, reserveAfterMs, ...haltSettings(this.chance) };
+    this.settings = { ...DEFAULT_SETTINGS, ...SOON, ...zoned, ...drawn, ...settings };
     this.tenants = new SimTenants(this.chance.fork('tenants'));
     this.database = new FakeDatabase({
       scheduler: this.events,

@@ -49,7 +49,7 @@ const QUIET_MS = 6_000;
 const COLUMNS: readonly Column<WorkerView>[] = [
   {
     head: 'Worker',
-    cell: ({ id, name, draining, cordoned, labels }) => (
+    cell: ({ id, name, draining, cordoned, reserved, labels }) => (
       <>
         <b>{name}</b>{' '}
         {isSpot(labels) && (
@@ -61,6 +61,11 @@ const COLUMNS: readonly Column<WorkerView>[] = [
         {cordoned === true && (
           <span className="chip warn" title="It takes nothing new, and stays connected">
             cordoned
+          </span>
+        )}
+        {reserved === true && (
+          <span className="chip" title="Kept for a task that has waited for room for long">
+            reserved
           </span>
         )}
         <div className="small faint mono">{id.slice(0, 8)}</div>

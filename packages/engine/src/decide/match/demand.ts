@@ -16,6 +16,8 @@ export interface Demand {
   readonly request?: Request;
   /** Ready tasks that no limit holds back, by priority. */
   readonly counts: readonly number[];
+  /** One of them has waited for room for long: the class for which a worker should be reserved. */
+  readonly reserve?: number;
   /** Speculative attempts, each of which wants a slot of another worker than the one that has the slow attempt. */
   readonly apart?: readonly { readonly priority: number; readonly from: WorkerId }[];
 }
@@ -30,7 +32,12 @@ export function demandOf(state: State): Demand[] {
     counts[LOWEST]! += queue.waitingAt(BACKFILL_LANES);
     if (!counts.some((count) => count > 0)) continue;
     const { tenantId, name, request } = queue;
-    found.push({ tenantId, queue: name, counts, ...(request === null ? {} : { request }) });
+    const reserve = request === null ? null : state.longWaits.classOf(queue);
+    found.push({
+      ...{ tenantId, queue: name, counts },
+      ...(request === null ? {} : { request }),
+      ...(reserve === null ? {} : { reserve }),
+    });
   }
   return state.speculation.wanted.size === 0 ? found : addDemand(state, found);
 }

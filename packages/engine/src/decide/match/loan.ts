@@ -1,7 +1,7 @@
 /** Slots on loan from gateways (D6). A loan is for one decision, unless it is a standing loan, which lasts until recalled. */
 import type { GatewayLost, LendSlots, RecallSlots } from '../../model/command.ts';
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
-import { type Amounts, addAmounts, isEmpty, NOTHING } from '../../model/placement.ts';
+import { type Amounts, addAmounts, isEmpty, NOTHING, requestKey } from '../../model/placement.ts';
 import type { QueueWeights } from '../../tables/queue/queue-turns.ts';
 import type { State } from '../../tables/state.ts';
 import { renewLease } from '../../tables/worker/lease.ts';
@@ -56,10 +56,11 @@ function dropLoans(worker: Worker): void {
 function offerOf({ state }: Recorder, worker: Worker, command: LendSlots): Offer {
   const { tenants, queues, standing } = command;
   const weights = command.weights ?? null;
+  const only = command.only === undefined ? null : requestKey(command.only);
   // Looked for first: a loan comes with every batch.
-  const known = worker.offers.find((offer) => isFor(offer, tenants, queues, weights));
+  const known = worker.offers.find((offer) => offer.group.only === only && isFor(offer, tenants, queues, weights));
   if (known !== undefined) return known;
-  const offer = new Offer(worker, state.queues.group(tenants, queues, weights), queues);
+  const offer = new Offer(worker, state.queues.group(tenants, queues, weights, only), queues);
   if (standing) moveStanding(worker, offer);
   else dropUsedUp(state, worker);
   worker.offers.push(offer);

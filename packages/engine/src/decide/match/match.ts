@@ -24,12 +24,13 @@ import { preempt } from './preempt.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
-  const { queues, mono } = recorder.state;
+  const { queues, mono, longWaits, settings } = recorder.state;
   for (const group of queues.due) group.settle(mono);
   const hasMatchedAll = matchDue(recorder);
   if (!hasMatchedAll) return false;
   const starved = preempt(recorder, queues.due);
   queues.clearDue();
+  if (queues.placed.size > 0) longWaits.look(queues.placed, settings.reserveAfterMs, mono);
   // Looked at again in each step while critical tasks find no worker: more of them may come, and the minute may be over.
   for (const group of starved) queues.wake(group);
   return true;
@@ -58,17 +59,28 @@ function matchShare(recorder: Recorder): boolean {
         if (offer === undefined) break;
         if (recorder.isFull()) return false;
         takeTurn(recorder, queue, lane);
-        claimHead(recorder, group, lane, offer);
+        claimHead(recorder, { group, queue, lane, offer });
       }
     }
   }
   return true;
 }
 
-function claimHead(recorder: Recorder, group: OfferGroup, lane: Lane, offer: Offer): void {
-  if (group.weights !== null) group.flowOf(lane.queue.tenantId, lane.priority)?.take(lane.queue.name);
-  lane.queue.passTurn(lane);
-  claimSlot(recorder, { group, offer, slot: lane.headSlot(), request: lane.queue.request });
+interface Claim {
+  readonly group: OfferGroup;
+  readonly queue: ReadyQueue;
+  /** Its head is claimed. */
+  readonly lane: Lane;
+  readonly offer: Offer;
+}
+
+function claimHead(recorder: Recorder, { group, queue, lane, offer }: Claim): void {
+  const { longWaits, mono } = recorder.state;
+  const { request } = queue;
+  if (group.weights !== null) group.flowOf(queue.tenantId, lane.priority)?.take(queue.name);
+  queue.passTurn(lane);
+  if (request !== null) longWaits.claimed(queue, lane.priority, mono);
+  claimSlot(recorder, { group, offer, slot: lane.headSlot(), request });
   dropStaleHeads(recorder, lane);
 }
 
@@ -91,7 +103,7 @@ function matchClass(recorder: Recorder, priority: number, isBeforeBackfills = fa
         continue;
       }
       if (recorder.isFull()) return false;
-      claimHead(recorder, group, lane, offer);
+      claimHead(recorder, { group, queue, lane, offer });
       if (isBeforeBackfills) countClaim(queue);
     }
   }

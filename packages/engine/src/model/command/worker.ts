@@ -1,7 +1,7 @@
 /** Commands of gateways about workers: slots, heartbeats, and workers that leave. */
 
 import type { Epoch, NodeId, QueueName, ShardNo, TenantId, WorkerId } from '../ids.ts';
-import type { Amounts, WorkerTraits } from '../placement.ts';
+import type { Amounts, Request, WorkerTraits } from '../placement.ts';
 import type { ClaimRef } from './attempt.ts';
 
 /** With how long before its heartbeat the attempt told of progress, if it ever did. */
@@ -50,6 +50,8 @@ export interface LendSlots {
   readonly traits?: WorkerTraits;
   /** What is lent with the slots of what the worker has. */
   readonly room?: Amounts;
+  /** The slots are reserved for tasks with this request. */
+  readonly only?: Request;
   /** The worker has nothing to do, and all its slots are lent to this node. */
   readonly isWhole?: boolean;
   readonly standing: boolean;

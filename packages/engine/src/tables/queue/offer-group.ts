@@ -17,12 +17,22 @@ interface TableOfGroups {
   leave(group: OfferGroup, mono: MonoMs): void;
 }
 
-export class OfferGroup {
+/** For whom workers of a group lend their slots. */
+export interface OfferedTo {
   /** Whom its workers serve; null: every tenant. */
   readonly tenants: readonly TenantId[] | null;
   readonly queues: readonly QueueName[];
   /** In which proportion its workers take from its queues; null: the oldest run first. */
   readonly weights: QueueWeights | null;
+  /** The key of the request that the slots are reserved for; null: they are for all. */
+  readonly only: string | null;
+}
+
+export class OfferGroup implements OfferedTo {
+  readonly tenants: readonly TenantId[] | null;
+  readonly queues: readonly QueueName[];
+  readonly weights: QueueWeights | null;
+  readonly only: string | null;
   /** Several tenants share it: what they use is counted. */
   readonly isShared: boolean;
   /** Those with free slots. */
@@ -39,20 +49,17 @@ export class OfferGroup {
   private settledAt = 0;
   private readonly table: TableOfGroups;
 
-  constructor(
-    tenants: readonly TenantId[] | null,
-    queues: readonly QueueName[],
-    weights: QueueWeights | null,
-    table: TableOfGroups,
-  ) {
+  constructor({ tenants, queues, weights, only }: OfferedTo, table: TableOfGroups) {
     this.tenants = tenants;
     this.queues = queues;
     this.weights = weights;
+    this.only = only;
     this.isShared = tenants === null || tenants.length > 1;
     this.table = table;
   }
 
-  serves({ tenantId, name }: Pick<ReadyQueue, 'tenantId' | 'name'>): boolean {
+  serves({ tenantId, name, requestKey }: Pick<ReadyQueue, 'tenantId' | 'name' | 'requestKey'>): boolean {
+    if (this.only !== null && this.only !== requestKey) return false;
     return this.queues.includes(name) && (this.tenants === null || this.tenants.includes(tenantId));
   }
 

@@ -2,7 +2,7 @@
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
 import { type Request, requestKey } from '../../model/placement.ts';
 import { CLASSES } from './classes.ts';
-import { OfferGroup } from './offer-group.ts';
+import { type OfferedTo, OfferGroup } from './offer-group.ts';
 import { type QueueKey, queueKey } from './queue-key.ts';
 import type { QueueWeights } from './queue-turns.ts';
 import { ReadyQueue } from './ready-queue.ts';
@@ -23,6 +23,8 @@ export class QueueTable {
   private readonly byKey = new Map<QueueKey, ReadyQueue>();
   /** Where the turns of dags are, by tenant. */
   private readonly clocks = new Map<TenantId, TurnClock>();
+  /** Those whose tasks ask for more than a slot. */
+  readonly placed = new Set<ReadyQueue>();
   private readonly groups = new Map<string, OfferGroup>();
   /** Groups whose last worker has gone, and when; the oldest first. */
   private readonly left = new Map<OfferGroup, MonoMs>();
@@ -54,12 +56,14 @@ export class QueueTable {
   }
 
   getOrAdd(tenantId: TenantId, name: QueueName, request: Request | null = null): ReadyQueue {
-    const key = queueKey(tenantId, name, request === null ? '' : requestKey(request));
+    const asked = request === null ? '' : requestKey(request);
+    const key = queueKey(tenantId, name, asked);
     const known = this.byKey.get(key);
     if (known !== undefined) return known;
     const clock = this.clocks.get(tenantId) ?? CLASSES.map(() => 0);
     this.clocks.set(tenantId, clock);
-    const queue = new ReadyQueue(tenantId, name, clock, request);
+    const queue = new ReadyQueue(tenantId, name, clock, request, asked);
+    if (request !== null) this.placed.add(queue);
     queue.setHeld(this.tenants.isHeld(tenantId, name));
     this.byKey.set(key, queue);
     for (const group of this.groups.values()) this.connect(group, queue);
@@ -70,14 +74,15 @@ export class QueueTable {
     tenants: readonly TenantId[] | null,
     queues: readonly QueueName[],
     weights: QueueWeights | null = null,
+    only: string | null = null,
   ): OfferGroup {
-    const key = groupKey({ tenants, queues, weights });
+    const key = groupKey({ tenants, queues, weights, only });
     const known = this.groups.get(key);
     if (known !== undefined) {
       this.left.delete(known);
       return known;
     }
-    const group = new OfferGroup(tenants, queues, weights, this);
+    const group = new OfferGroup({ tenants, queues, weights, only }, this);
     this.groups.set(key, group);
     for (const queue of this.byKey.values()) this.connect(group, queue);
     return group;
@@ -101,8 +106,10 @@ export class QueueTable {
     this.left.set(group, mono);
   }
 
+  /** Without those whose slots are reserved. */
   groupsFor(tenantId: TenantId, name: QueueName): OfferGroup[] {
-    return [...this.groups.values()].filter((group) => group.serves({ tenantId, name }));
+    const isFor = (group: OfferGroup) => group.only === null && group.serves({ tenantId, name, requestKey: '' });
+    return [...this.groups.values()].filter(isFor);
   }
 
   /** Forgets groups that have had no worker for a while (I73). */
@@ -133,8 +140,9 @@ export class QueueTable {
   }
 }
 
-function groupKey({ tenants, queues, weights }: Pick<OfferGroup, 'tenants' | 'queues' | 'weights'>): string {
+function groupKey({ tenants, queues, weights, only }: OfferedTo): string {
   const served = tenants === null ? null : [...tenants].sort((a, b) => a - b);
   const names = [...queues].sort();
-  return JSON.stringify([served, names, ...(weights === null ? [] : names.map((name) => weights[name] ?? 1))]);
+  const weighed = weights === null ? null : names.map((name) => weights[name] ?? 1);
+  return JSON.stringify([served, names, weighed, only]);
 }

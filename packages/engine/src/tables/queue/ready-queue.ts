@@ -27,6 +27,8 @@ export class ReadyQueue {
   readonly name: QueueName;
   /** What each of its tasks asks of a worker; null: nothing but a slot. */
   readonly request: Request | null;
+  /** The same for those that ask for the same; empty without a request. */
+  readonly requestKey: string;
   private readonly turns = CLASSES.map(() => new PlacedHeap<Turn<Lane>>(isNext));
   private readonly heads: number[] = CLASSES.map(() => NO_HEAD);
   private readonly tags: number[] = CLASSES.map(() => 0);
@@ -42,11 +44,12 @@ export class ReadyQueue {
   /** Lanes with tasks that could begin if limits, beside that of their dag, have room. */
   private readonly limited = new Set<Lane>();
 
-  constructor(tenantId: TenantId, name: QueueName, clock: TurnClock, request: Request | null = null) {
+  constructor(tenantId: TenantId, name: QueueName, clock: TurnClock, request: Request | null = null, requestKey = '') {
     this.clock = clock;
     this.tenantId = tenantId;
     this.name = name;
     this.request = request;
+    this.requestKey = requestKey;
   }
 
   get isHeld(): boolean {

@@ -23,6 +23,7 @@ import type { QueueWeights } from '../queue/queue-turns.ts';
 interface GroupOfOffers {
   readonly tenants: readonly TenantId[] | null;
   readonly weights: QueueWeights | null;
+  readonly only: string | null;
   join(): void;
   offer(offer: Offer): void;
   withdraw(offer: Offer, mono: MonoMs): void;
