@@ -115,12 +115,12 @@ describe('a worker that gives its queues weights', () => {
   });
 });
 
-test('a queue without a weight among others counts as 1, and without any the oldest run goes first', () => {
+test('a queue without a weight among others counts as 1, and without any the dags take turns', () => {
   const box = fleet();
-  fill(box, 'batch', 20);
-  fill(box, 'high', 20);
-  expect(take(box, 20, null)).toEqual(Array(20).fill('batch'));
-  fill(box, 'batch', 20, {}, 'more');
+  fill(box, 'batch', 40);
+  fill(box, 'batch', 40, {}, 'more');
+  fill(box, 'high', 40);
+  expect(counts(take(box, 21, null))).toEqual({ batch: 14, high: 7 });
   expect(counts(take(box, 15, { high: 4 }))).toEqual({ batch: 3, high: 12 });
 });
 
@@ -137,7 +137,7 @@ test('workers with other weights are another group, and each has its own proport
   expect(takenBy('w2')).toEqual({ batch: 10, high: 20 });
 });
 
-test('however many tasks and dags wait, a claim looks at as many queues', () => {
+test('however many tasks and dags wait, a claim looks at no more queues', () => {
   const looks = (dags: number, runs: number) => {
     const box = fleet();
     for (const queue of NAMES) for (let no = 0; no < dags; no++) fill(box, queue, runs, {}, `${queue}-${no}`);
@@ -148,5 +148,5 @@ test('however many tasks and dags wait, a claim looks at as many queues', () => 
     spy.mockRestore();
     return count;
   };
-  expect(looks(20, 50)).toBe(looks(1, 5));
+  expect(looks(20, 50)).toBeLessThanOrEqual(looks(1, 5));
 });
