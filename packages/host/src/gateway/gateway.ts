@@ -6,8 +6,6 @@ import {
   type ClaimRef,
   type Command,
   type Demand,
-  isEmpty,
-  type LendSlots,
   NOTHING,
   type NodeId,
   type RunId,
