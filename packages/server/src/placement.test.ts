@@ -1,4 +1,5 @@
 /** Placement, preemption and eviction with a real server and real workers. */
+import type { BlockerPage } from '@signalbox/protocol';
 import type { HandlerContext } from '@signalbox/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from './testing/rig.ts';
@@ -18,6 +19,8 @@ async function begin(name: string, definition: object): Promise<string> {
 const start = async (name: string): Promise<string> => (await rig.ask('POST', `/v1/dags/${name}/runs`, {})).body.id;
 const taskOf = async (id: string) => (await rig.ask('GET', `/v1/runs/${id}/tasks/a`)).body;
 const attemptsOf = async (id: string) => (await taskOf(id)).attempts as unknown as readonly object[];
+const blockerOf = async (queue: string) =>
+  (await rig.read<BlockerPage>('/v1/blockers')).items.find(({ subject }) => subject === `queue:${queue}`);
 const stateIs = (id: string, state: string) => eventually(async () => (await taskOf(id)).state === state);
 
 test('a task with a label goes only to the worker that has it, and says so while there is none (I24, I75)', async () => {
@@ -28,6 +31,7 @@ test('a task with a label goes only to the worker that has it, and says so while
   const why = async () => (await rig.ask('GET', `/v1/runs/${first}/tasks/a/why`)).body;
   await eventually(async () => (await why()).code === 'no_worker_fits');
   expect(await why()).toMatchObject({ message: 'No worker of queue "labels" offers label disk=ssd.' });
+  expect(await blockerOf('labels')).toMatchObject({ code: 'no_worker_fits', count: 1 });
   await rig.addWorker(says('with ssd'), { queues: ['labels'], labels: { disk: 'ssd' } });
   const runs = [first, await start('labels'), await start('labels'), await start('labels')];
   for (const id of runs) {
@@ -45,6 +49,7 @@ test('no more runs on a worker than it has room for, and the workers show what i
   await eventually(() => release.length === 2);
   const why = async () => (await rig.ask('GET', `/v1/runs/${runs[2]}/tasks/a/why`)).body;
   await eventually(async () => (await why()).code === 'no_room');
+  expect(await blockerOf('room')).toMatchObject({ code: 'no_room', count: 1 });
   const { items } = await rig.client().listWorkers();
   expect(items.find(({ name }) => name === 'small')).toMatchObject({ free: { cpu: 3_000, memory: 2 ** 30 } });
   release[0]?.();

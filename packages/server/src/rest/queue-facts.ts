@@ -26,7 +26,7 @@ export async function readQueueFacts({ main }: RestParts, tenantId: TenantId): P
 }
 
 /** What it is and has, where it is not too old to tell. */
-function traitsOf({ slots, resources = {}, labels = {} }: ServingWorker): WorkerTraits {
+export function traitsOf({ slots, resources = {}, labels = {} }: ServingWorker): WorkerTraits {
   return { slots, resources, labels };
 }
 

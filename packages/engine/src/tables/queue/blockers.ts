@@ -4,13 +4,14 @@
  */
 import { type Instant, instantOfRun, type RunId, type TenantId } from '../../model/ids.ts';
 import { isPool, shownLimit } from '../../model/limit.ts';
+import { type Request, requestKey } from '../../model/placement.ts';
 import type { Dag } from '../dag/dag.ts';
 import type { LaneHold } from '../limit/limit-table.ts';
 import { RateLimit } from '../limit/rate-limit.ts';
 import type { State } from '../state.ts';
 import type { Lane } from './lane.ts';
 
-/** As the reasons of single tasks are called; `workers_busy`: only workers are missing. */
+/** As the reasons of single tasks are called; `workers_busy`: only workers are missing, `no_room`: or room on them. */
 export type BlockerCode =
   | 'frozen'
   | 'halted'
@@ -22,6 +23,7 @@ export type BlockerCode =
   | 'pool_full'
   | 'cap_full'
   | 'workers_busy'
+  | 'no_room'
   | 'run_queued'
   | 'run_key';
 
@@ -35,6 +37,8 @@ export interface Blocker {
   readonly since: Instant;
   /** Of a pool: what the smallest of them takes. */
   readonly slots?: number;
+  /** Of `no_room`: what they ask of a worker. */
+  readonly request?: Request;
   /** Of a rate: when the next of them may start. */
   readonly until?: Instant;
 }
@@ -67,7 +71,7 @@ export function blockersOf(state: State, tenantId: TenantId): Blocker[] {
 
 /** Adds up those of the same kind, over lanes or nodes. */
 export function addBlocker(found: Map<string, Blocker>, one: Blocker): void {
-  const key = `${one.code} ${one.subject}`;
+  const key = `${one.code} ${one.subject} ${one.request === undefined ? '' : requestKey(one.request)}`;
   const known = found.get(key);
   const since = Math.min(one.since, known?.since ?? one.since) as Instant;
   const slots = Math.min(one.slots ?? 1, known?.slots ?? one.slots ?? 1);
@@ -80,7 +84,11 @@ function sinceOf(runId: number): Instant {
 
 /** The first thing that keeps the lane from its queue, in the order in which it is looked at. */
 function blockerOf(state: State, dag: Dag, lane: Lane): LaneBlocker {
-  return blockersOfLane(state, dag, lane)[0] ?? { code: 'workers_busy', subject: `queue:${lane.queue.name}` };
+  const { name, request } = lane.queue;
+  const subject = `queue:${name}`;
+  const forWorkers =
+    request === null ? { code: 'workers_busy' as const, subject } : { code: 'no_room' as const, subject, request };
+  return blockersOfLane(state, dag, lane)[0] ?? forWorkers;
 }
 
 /** All that keeps the lane from its queue. Without any, the matcher claims from it once a worker has a slot. */
