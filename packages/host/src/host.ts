@@ -297,6 +297,14 @@ export class Host {
     return this.turns.current();
   }
 
+  /** Workers whose streams end here and that are kept for a large task, each with the class of that task. */
+  reservations(): ReadonlyMap<WorkerId, number> {
+    const reserved = this.gateway.workers().flatMap((session) => {
+      return session.reserved === null ? [] : [[session.workerId, session.reserved.priority] as const];
+    });
+    return new Map(reserved);
+  }
+
   private ownsAt(command: Command, epoch: number): boolean {
     const state = this.turns.current();
     const shard = shardOfCommand(command);

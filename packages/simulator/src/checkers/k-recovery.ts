@@ -68,7 +68,7 @@ export function recovery(scene: Scene): Checker {
       run.spec.tasks.forEach(({ queue, placement }, no) => {
         const workers = free.get(`${run.created.tenantId}/${queue}`) ?? [];
         if (
-          workers.some((life) => fits(life, placement) && !mayBeReserved(life, large, run)) &&
+          workers.some((life) => fits(life, placement) && !isReserved(life, large, run)) &&
           isReady(run, no) &&
           !isHeldBack(run, no) &&
           ledger.slots.hasRoom(run, no, LARGEST) &&
@@ -108,9 +108,11 @@ export function recovery(scene: Scene): Checker {
     });
   }
 
-  /** A task of the same class or a higher one waits for more room than the worker has now, and is to get it next. */
-  function mayBeReserved(life: WorkerLife, large: ReturnType<typeof largeTasks>, { priority }: RunBook): boolean {
+  /** The worker is kept for a task of the same class or a higher one, which waits for more room than the worker has now. */
+  function isReserved(life: WorkerLife, large: ReturnType<typeof largeTasks>, { priority }: RunBook): boolean {
     const own = PRIORITIES.indexOf(priority);
+    const keptFor = world.nodes.map(({ host }) => host?.reservations().get(life.workerId));
+    if (!keptFor.some((reserved) => reserved !== undefined && reserved <= own)) return false;
     return large.some((one) => {
       if (one.priority > own || !life.shape.queues.some((name) => name === one.queue)) return false;
       const isAble = misfitOf(requestOf(one.placement)!, life.shape.traits ?? NO_TRAITS) === null;
