@@ -834,7 +834,7 @@ const CASES: readonly Case[] = [
   {
     what: 'the proof that a shard is still owned',
     within: 200,
-    shownBy: 82,
+    shownBy: 28,
     expected: /^(I16|I17|I21)/,
     onWorld: loopsStandStill,
     lengthMs: 50_000,
@@ -988,7 +988,7 @@ const CASES: readonly Case[] = [
     expected: /^I43/,
     onHost: (host) => losesChanges(host, ({ kind }) => kind === 'DeadLetterWritten'),
   },
-  { what: 'what a breaker holds', within: 100, expected: /^I44/, onHost: opensBreakers },
+  { what: 'what a breaker holds', within: 200, shownBy: 115, expected: /^I44/, onHost: opensBreakers },
   { what: 'waiting for what closes a run', within: 60, expected: /^(I33|I19|D3)/, onHost: endsBeforeItIsClosed },
   { what: 'starts per time', within: 60, expected: /^I44.* in \d+ ms/, onHost: ignoresRates },
   {
