@@ -64,6 +64,11 @@ export function requestKey({ resources, labels, exclusive, noSpot }: Request): s
   return JSON.stringify([sorted(resources), sorted(labels), exclusive, noSpot]);
 }
 
+/** It asks for a share of a worker that others may have taken, and not only for a worker of some kind. */
+export function needsRoom({ resources, exclusive }: Request): boolean {
+  return exclusive || !isEmpty(resources);
+}
+
 /** What keeps a worker from ever running such a task. */
 export type Misfit =
   | { readonly kind: 'label'; readonly name: string; readonly value: string }

@@ -113,6 +113,9 @@ export function recovery(scene: Scene): Checker {
     const own = PRIORITIES.indexOf(priority);
     const keptFor = world.nodes.map(({ host }) => host?.reservations().get(life.workerId));
     if (!keptFor.some((reserved) => reserved !== undefined && reserved <= own)) return false;
+    // Items of maps and added tasks are not among these.
+    if ([...ledger.live].some(({ spec: { groups, templates } }) => groups !== undefined || templates !== undefined))
+      return true;
     return large.some((one) => {
       if (one.priority > own || !life.shape.queues.some((name) => name === one.queue)) return false;
       const isAble = misfitOf(requestOf(one.placement)!, life.shape.traits ?? NO_TRAITS) === null;

@@ -96,6 +96,28 @@ function dropUsedUp(state: State, worker: Worker): void {
   }
 }
 
+/** A reserved slot is for one request alone, unless something of a higher class waits here by now: that goes first (I49). */
+export function openReserved(recorder: Recorder): void {
+  const { queues } = recorder.state;
+  // Groups that are opened join the end of the list: they are looked at too, and are not reserved.
+  for (const group of queues.due) {
+    if (group.only === null || !queues.isOvertaken(group)) continue;
+    const { tenants, queues: names, weights } = group;
+    const open = queues.group(tenants, names, weights);
+    for (const offer of [...group.offers.inTurn()]) {
+      const to = new Offer(offer.worker, open, offer.queues);
+      to.free = offer.free;
+      to.isWhole = offer.isWhole;
+      offer.free = 0;
+      addAmounts(to.room, offer.takeRoom());
+      offer.worker.offers.push(to);
+      open.join();
+      open.offer(to);
+      recorder.lent.add(to);
+    }
+  }
+}
+
 /** The worker offers something else from now on: what was lent until recalled is lent for that. */
 function moveStanding(worker: Worker, to: Offer): void {
   for (const offer of worker.offers) {

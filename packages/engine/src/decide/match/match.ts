@@ -19,12 +19,14 @@ import type { Recorder } from '../recorder.ts';
 import { matchSpeculative } from '../speculative/match-speculative.ts';
 import { countClaim, isBackfillsTurn, takeTurn } from './backfill-share.ts';
 import { claimSlot } from './claim-slot.ts';
+import { openReserved } from './loan.ts';
 import { placeFor } from './place.ts';
 import { preempt } from './preempt.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
   const { queues, mono, longWaits, settings } = recorder.state;
+  openReserved(recorder);
   for (const group of queues.due) group.settle(mono);
   const hasMatchedAll = matchDue(recorder);
   if (!hasMatchedAll) return false;

@@ -47,6 +47,29 @@ describe('a task that finds no room', () => {
     expect(reserves(box)).toEqual([2]);
   });
 
+  test('leaves a reserved slot to a higher class that waits by the time the slot comes (I49)', () => {
+    const box = crowded();
+    wait(box);
+    box.dagId = box.deploy(one(undefined, { priority: 'critical' }), 'urgent');
+    box.lend(box.worker(), 0, true, 0, { traits: HAS, room: {} });
+    for (let i = 0; i < 4; i++) box.submit();
+    // Three slots were free: one of these still waits.
+    expect(started(box)).toEqual(['etl', 'urgent', 'urgent', 'urgent']);
+    box.lend(box.worker(), 1, false, 0, { traits: HAS, room: { cpu: 4_000 }, only: asked(LARGE) });
+    expect(started(box).at(-1)).toBe('urgent');
+    box.lend(box.worker(), 1, false, 0, { traits: HAS, room: { cpu: 4_000 }, only: asked(LARGE) });
+    expect(started(box).at(-1)).toBe('large');
+  });
+
+  test.each([
+    ['prefers a worker', { prefer: { cache: 'warm' } }],
+    ['asks for a label', { labels: { disk: 'ssd' } }],
+  ] as const)('and only %s wants none: it needs no more room than others', (_, placement) => {
+    const box = crowded(placement);
+    wait(box);
+    expect(reserves(box).every((one) => one === null)).toBe(true);
+  });
+
   test('wants none any more once it is cancelled', () => {
     const box = crowded();
     wait(box);

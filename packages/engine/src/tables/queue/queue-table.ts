@@ -1,6 +1,6 @@
 /** All ready queues, the groups of workers that offer slots, and which group serves which queue. */
 import type { MonoMs, QueueName, TenantId } from '../../model/ids.ts';
-import { type Request, requestKey } from '../../model/placement.ts';
+import { needsRoom, type Request, requestKey } from '../../model/placement.ts';
 import { CLASSES } from './classes.ts';
 import { type OfferedTo, OfferGroup } from './offer-group.ts';
 import { type QueueKey, queueKey } from './queue-key.ts';
@@ -23,7 +23,7 @@ export class QueueTable {
   private readonly byKey = new Map<QueueKey, ReadyQueue>();
   /** Where the turns of dags are, by tenant. */
   private readonly clocks = new Map<TenantId, TurnClock>();
-  /** Those whose tasks ask for more than a slot. */
+  /** Those whose tasks ask for a share of a worker, or for all of it. */
   readonly placed = new Set<ReadyQueue>();
   private readonly groups = new Map<string, OfferGroup>();
   /** Groups whose last worker has gone, and when; the oldest first. */
@@ -63,7 +63,7 @@ export class QueueTable {
     const clock = this.clocks.get(tenantId) ?? CLASSES.map(() => 0);
     this.clocks.set(tenantId, clock);
     const queue = new ReadyQueue(tenantId, name, clock, request, asked);
-    if (request !== null) this.placed.add(queue);
+    if (request !== null && needsRoom(request)) this.placed.add(queue);
     queue.setHeld(this.tenants.isHeld(tenantId, name));
     this.byKey.set(key, queue);
     for (const group of this.groups.values()) this.connect(group, queue);
@@ -110,6 +110,19 @@ export class QueueTable {
   groupsFor(tenantId: TenantId, name: QueueName): OfferGroup[] {
     const isFor = (group: OfferGroup) => group.only === null && group.serves({ tenantId, name, requestKey: '' });
     return [...this.groups.values()].filter(isFor);
+  }
+
+  /** Something waits for slots of these workers that is of a higher class than what they are reserved for. */
+  isOvertaken({ tenants, queues, only }: OfferGroup): boolean {
+    let [own, other] = [CLASSES.length, CLASSES.length];
+    for (const queue of this.byKey.values()) {
+      if (!queues.includes(queue.name) || tenants?.includes(queue.tenantId) === false) continue;
+      const highest = CLASSES.findIndex((_, priority) => queue.waitingAt(priority) > 0);
+      if (highest < 0) continue;
+      if (queue.requestKey === only) own = Math.min(own, highest);
+      else if (queue.request === null) other = Math.min(other, highest);
+    }
+    return other < own;
   }
 
   /** Forgets groups that have had no worker for a while (I73). */
