@@ -55,6 +55,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [5100000328, 'safety', 'I24: a slot for any task, of a spot worker that its owner did not know as one'],
   [5100000479, 'safety', 'I32: the retry of a hook before a setup, and a map over another setup of the same teardown'],
   [5300000283, 'liveness', 'I24: resources that came back of the stream before, when a worker had connected again'],
+  [6100000046, 'liveness', 'I49: a reserved slot, and a critical task that became ready while it was on its way'],
+  [6100000096, 'liveness', 'I49: a reserved slot, and a task of a higher class that became ready in the same step'],
   [
     5400000783,
     'safety',
