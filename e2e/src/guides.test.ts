@@ -24,6 +24,8 @@ const ENDLESS_S = 5;
 const NOT_RUN = {
   'access.md': 1,
   'autoscaling.md': 2,
+  'limits.md': 1,
+  'placement.md': 1,
   'production.md': 6,
   'schedules.md': 1,
   'several-servers.md': 2,
