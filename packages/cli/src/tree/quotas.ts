@@ -8,7 +8,11 @@ const tenant = { name: 'tenant', what: 'its name' };
 const quota = { name: 'quota', what: QUOTAS.join(', '), completes: QUOTAS };
 const limits = [
   { flags: '--soft <number>', what: 'above this the tenant is throttled', read: wholeNumberOrZero },
-  { flags: '--hard <number>', what: 'beyond this requests are refused', read: wholeNumberOrZero },
+  {
+    flags: '--hard <number>',
+    what: 'beyond this requests are refused; of fanout: the dag is halted',
+    read: wholeNumberOrZero,
+  },
 ] as const;
 
 export const quotaCommands = [

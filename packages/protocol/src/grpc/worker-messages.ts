@@ -64,7 +64,7 @@ export interface Hello {
   readonly workerId: string;
   readonly name: string;
   readonly queues: readonly string[];
-  /** One for each of `queues`, in their order; none: the oldest run goes first. Workers of older versions do not send it. */
+  /** One for each of `queues`, in their order; none: dags take turns, whatever their queue. Workers of older versions do not send it. */
   readonly queueWeights?: readonly number[];
   readonly slots: number;
   readonly holds: readonly Claim[];

@@ -8,7 +8,7 @@ export const workerViewSchema = z.object({
   /** The server that its stream ends at. */
   node: z.string(),
   queues: z.array(z.string()),
-  /** In which proportion it takes from its queues while all have work; absent: the oldest run goes first. */
+  /** In which proportion it takes from its queues while all have work; absent: dags take turns, whatever their queue. */
   queueWeights: z.record(z.string(), z.int()).optional(),
   slots: z.int(),
   /** What tasks can ask for: thousandths of a processor, bytes of memory and disk, pieces of anything else. */

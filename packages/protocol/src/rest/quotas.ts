@@ -1,4 +1,4 @@
-/** Quotas of a tenant: over the soft limit it is throttled, over the hard one requests are refused. */
+/** Quotas of a tenant: over the soft limit it is throttled, over the hard one requests are refused, or its dag is halted (`fanout`). */
 import { z } from 'zod';
 import { QUOTA_LEVELS, QUOTAS } from '../words.ts';
 import { spanSchema } from './common.ts';
@@ -45,7 +45,7 @@ export const quotaViewSchema = z.object({
       reason: z.string().nullable(),
     })
     .nullable(),
-  /** `soft`: the tenant is throttled. `hard`: requests are refused. */
+  /** `soft`: the tenant is throttled. `hard`: requests are refused, or its dag is halted (`fanout`). */
   level: z.enum(QUOTA_LEVELS),
   /** How much of it is used now. Of `runs` and `fanout`: by the dag with the most. */
   used: z.int(),

@@ -43,7 +43,7 @@ export interface LendSlots {
   /** Whom the slots are for: they get no task of anybody else (I65). Null: every tenant. */
   readonly tenants: readonly TenantId[] | null;
   readonly queues: readonly QueueName[];
-  /** In which proportion tasks of these queues are taken while all of them wait; one that is not named counts as 1. Absent: the oldest run first. */
+  /** In which proportion tasks of these queues are taken while all of them wait; one that is not named counts as 1. Absent: dags take turns, whatever their queue. */
   readonly weights?: Readonly<Record<string, number>>;
   readonly count: number;
   /** What the worker is and has in all. Without it the slots are for tasks that ask for nothing else. */

@@ -22,7 +22,7 @@ export interface OfferedTo {
   /** Whom its workers serve; null: every tenant. */
   readonly tenants: readonly TenantId[] | null;
   readonly queues: readonly QueueName[];
-  /** In which proportion its workers take from its queues; null: the oldest run first. */
+  /** In which proportion its workers take from its queues; null: dags take turns, whatever their queue. */
   readonly weights: QueueWeights | null;
   /** The key of the request that the slots are reserved for; null: they are for all. */
   readonly only: string | null;
