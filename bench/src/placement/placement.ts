@@ -35,7 +35,7 @@ function atLoad(trace: Trace, what: string): Figure[] {
     'random fit': resultOf(trace, naiveStarts(trace, 'random')),
   };
   const used = atLeast({ must: 0.9 * first.used, goal: first.used });
-  const wait = atMost({ goal: first.largeP95 / 4 });
+  const wait = atMost({ must: first.largeP95, goal: first.largeP95 / 4 });
   return (['used', 'largeP95'] as const).flatMap((of) => {
     const name = `${what}: ${of === 'used' ? 'used' : 'wait of large tasks, p95'}`;
     return [
