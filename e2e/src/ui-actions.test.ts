@@ -87,7 +87,8 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await admin.page.getByRole('menuitem', { name, exact: true }).click();
   };
   const confirm = (name: string) => admin.page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
-  const heading = (name: string) => admin.page.getByRole('heading', { name }).waitFor();
+  // Of the page, not of a dialog: "Mark load as failed" is not yet "Failed".
+  const heading = (name: string) => admin.page.getByRole('heading', { name, level: 1 }).waitFor();
 
   test('a run is repeated as a whole, and again with other params', async () => {
     const { page, go } = admin;

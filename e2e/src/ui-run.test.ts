@@ -370,7 +370,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await go(`/runs/${runs[0]?.id}`);
     await page.getByText('Priority high').waitFor();
     for (const { id } of runs) await ui.rig.ask('POST', `/v1/runs/${id}/cancel`, { force: true });
-    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+    await page.getByRole('heading', { name: 'Cancelled', level: 1 }).waitFor();
     await press('More actions');
     const item = page.getByRole('menuitem', { name: 'Change the priority …' });
     expect([await item.isDisabled(), await item.getAttribute('title')]).toEqual([true, 'The run has ended.']);

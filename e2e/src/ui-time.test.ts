@@ -160,7 +160,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await dialog().getByLabel('Data as JSON').fill('{"id": 7, "total": 500}');
     await confirm('Send');
     await dialog().getByRole('link', { name: /^run / }).click();
-    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('heading', { name: 'Succeeded', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Params and outputs' }).click();
     await page.getByText('"order": 7').first().waitFor();
   });
@@ -311,7 +311,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await dialog().getByRole('alert').waitFor();
     await dialog().getByLabel('Start', { exact: true }).fill('2h');
     await confirm('Start run');
-    await page.getByRole('heading', { name: 'Scheduled' }).waitFor();
+    await page.getByRole('heading', { name: 'Scheduled', level: 1 }).waitFor();
     await page.getByText('with the version that is current then').waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     await go('/runs?state=scheduled');

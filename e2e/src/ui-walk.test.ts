@@ -36,7 +36,7 @@ test.skipIf(chromium === null)(
       await click('link', 'DAGs');
       await click('button', 'Trigger broken');
       await click('button', 'Start run');
-      await page.getByRole('heading', { name: 'Failed' }).waitFor();
+      await page.getByRole('heading', { name: 'Failed', level: 1 }).waitFor();
       await page.getByText('This example fails on purpose (attempt 3).').first().waitFor();
       await click('link', 'stumble');
       await page.getByText('row 3 has no price').waitFor();
@@ -48,7 +48,7 @@ test.skipIf(chromium === null)(
       expect(text).toMatch(THROWN);
       await writeFile(file, text.replace(THROWN, 'return attempt;'));
       await click('button', /^Run with version \d+$/);
-      await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+      await page.getByRole('heading', { name: 'Succeeded', level: 1 }).waitFor();
 
       // The guide has the same clicks, one a line.
       const guide = await readFile(GUIDE, 'utf8');

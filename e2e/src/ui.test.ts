@@ -95,7 +95,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     expect(JSON.parse(await dialog.getByLabel('Params as JSON').inputValue())).toEqual({ day: '2026-11-16', size: 7 });
     await dialog.getByRole('button', { name: 'Start run' }).click();
     await page.waitForURL(/\/runs\//);
-    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('heading', { name: 'Succeeded', level: 1 }).waitFor();
     await page.getByRole('link', { name: 'Params and outputs' }).click();
     await page.getByText('"size": 7').first().waitFor();
   });
@@ -109,7 +109,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await row('third').getByText('Blocked').waitFor();
     release();
     await row('third').getByText('Succeeded').waitFor();
-    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('heading', { name: 'Succeeded', level: 1 }).waitFor();
 
     const other = await ui.rig.ask('POST', '/v1/dags/held/runs', {});
     await go(`/runs/${other.body.id}?tab=tasks`);
@@ -118,7 +118,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     const dialog = page.getByRole('dialog');
     await dialog.getByText('It touches 2 tasks').waitFor();
     await dialog.getByRole('button', { name: 'Cancel the run' }).click();
-    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+    await page.getByRole('heading', { name: 'Cancelled', level: 1 }).waitFor();
   });
 
   test('from a failure to its cause, and to a rerun, by clicks alone', async () => {
@@ -139,7 +139,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     const dialog = page.getByRole('dialog');
     await dialog.getByText('It touches 2 tasks').waitFor();
     await dialog.getByRole('button', { name: 'Rerun from failed' }).click();
-    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('heading', { name: 'Succeeded', level: 1 }).waitFor();
   });
 
   test('once a fix is deployed, the page of the failed run offers a run with it', async () => {
@@ -150,7 +150,7 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await page.getByRole('button', { name: 'Rerun from failed' }).waitFor();
     await ui.rig.ask('PUT', '/v1/dags/fixable', fixable('echo'));
     await page.getByRole('button', { name: 'Run with version 2' }).click();
-    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('heading', { name: 'Succeeded', level: 1 }).waitFor();
     await page.getByText('Version 2').waitFor();
   });
 
@@ -303,23 +303,23 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await go(`/runs/${body.id}?tab=tasks`);
     await page.getByRole('row').filter({ hasText: 'second' }).getByText('Running').waitFor();
     await press('Pause');
-    await page.getByRole('heading', { name: 'Paused' }).waitFor();
+    await page.getByRole('heading', { name: 'Paused', level: 1 }).waitFor();
     await press('Resume');
-    await page.getByRole('heading', { name: 'Running' }).waitFor();
+    await page.getByRole('heading', { name: 'Running', level: 1 }).waitFor();
     await go(`/runs/${body.id}/tasks/second`);
     await choose('Cancel …');
     await confirm('Cancel the task');
-    await page.getByRole('heading', { name: 'Cancelled' }).waitFor();
+    await page.getByRole('heading', { name: 'Cancelled', level: 1 }).waitFor();
 
     const failed = await ended('failing');
     await go(`/runs/${failed}/tasks/second`);
-    await page.getByRole('heading', { name: 'Failed' }).waitFor();
+    await page.getByRole('heading', { name: 'Failed', level: 1 }).waitFor();
     await press('Retry');
     await page.getByRole('link', { name: 'Attempt 2' }).waitFor();
-    await page.getByRole('heading', { name: 'Failed' }).waitFor();
+    await page.getByRole('heading', { name: 'Failed', level: 1 }).waitFor();
     await choose('Mark as succeeded …');
     await confirm('Mark as succeeded');
-    await page.getByRole('heading', { name: 'Succeeded' }).waitFor();
+    await page.getByRole('heading', { name: 'Succeeded', level: 1 }).waitFor();
     await expect.poll(async () => (await ui.rig.ask('GET', `/v1/runs/${failed}`)).body.outcome).toBe('succeeded');
   });
 
