@@ -57,6 +57,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [5300000283, 'liveness', 'I24: resources that came back of the stream before, when a worker had connected again'],
   [6100000046, 'liveness', 'I49: a reserved slot, and a critical task that became ready while it was on its way'],
   [6100000096, 'liveness', 'I49: a reserved slot, and a task of a higher class that became ready in the same step'],
+  [7100003989, 'safety', 'I53: requirements of a run whose owners change faster than its wait is over'],
+  [7200001668, 'liveness', 'I29: a worker that is reserved, and a backfill, which its checker took for a class above'],
   [
     5400000783,
     'safety',

@@ -58,15 +58,16 @@ export function requirements(scene: Scene): Checker {
     began.set(runId, { epoch: ledger.shard(shardOfRun(runId)).epoch, trueAt: ledger.at - agoMs });
   }
 
-  /** Since all is well nobody starts the wait over. */
+  /** An owner that takes the run over may start the wait anew: its clock may be behind the one that the wait began by. */
   function checkOverdue(): void {
     for (const { isUp, process } of world.nodes) if (isUp) skewMs = Math.max(skewMs, Math.abs(process.skewMs));
     const wellForMs = health.wellForMs();
-    for (const { requires, created, phase, isSetAside, openedAt } of ledger.live) {
+    for (const { requires, created, phase, isSetAside, openedAt, shard } of ledger.live) {
       if (requires === null || phase !== 'open' || isSetAside) continue;
       const mostMs = OVERDUE_MS + (requires.until - created.at);
-      if (Math.min(wellForMs, world.now - openedAt) > mostMs)
-        scene.fail('I53', `run ${created.runId} waits for its requirements since ${openedAt}`);
+      const since = Math.max(openedAt, ledger.shard(shard).ownedSince);
+      if (Math.min(wellForMs, world.now - since) > mostMs)
+        scene.fail('I53', `run ${created.runId} waits for its requirements since ${since}`);
     }
   }
 

@@ -101,16 +101,21 @@ export function recovery(scene: Scene): Checker {
   function largeTasks(): { readonly placement: PlacementSpec; readonly priority: number; readonly queue: string }[] {
     return [...ledger.live].flatMap((run) => {
       if (run.isSetAside || run.phase !== 'open' || !run.isAdmitted) return [];
-      const priority = PRIORITIES.indexOf(run.priority);
+      const priority = classOf(run);
       return run.spec.tasks.flatMap(({ placement, queue }, no) =>
         placement !== undefined && isReady(run, no) ? [{ placement, priority, queue }] : [],
       );
     });
   }
 
+  /** Runs of backfills come after every class. */
+  function classOf({ priority, created: { backfill } }: RunBook): number {
+    return backfill === undefined ? PRIORITIES.indexOf(priority) : PRIORITIES.length;
+  }
+
   /** The worker is kept for a task of the same class or a higher one, which waits for more room than the worker has now. */
-  function isReserved(life: WorkerLife, large: ReturnType<typeof largeTasks>, { priority }: RunBook): boolean {
-    const own = PRIORITIES.indexOf(priority);
+  function isReserved(life: WorkerLife, large: ReturnType<typeof largeTasks>, run: RunBook): boolean {
+    const own = classOf(run);
     const keptFor = world.nodes.map(({ host }) => host?.reservations().get(life.workerId));
     if (!keptFor.some((reserved) => reserved !== undefined && reserved <= own)) return false;
     // Items of maps and added tasks are not among these.
