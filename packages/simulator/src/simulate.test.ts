@@ -59,6 +59,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [6100000096, 'liveness', 'I49: a reserved slot, and a task of a higher class that became ready in the same step'],
   [7100003989, 'safety', 'I53: requirements of a run whose owners change faster than its wait is over'],
   [7200001668, 'liveness', 'I29: a worker that is reserved, and a backfill, which its checker took for a class above'],
+  [7200002729, 'liveness', 'I29: a worker that is reserved for a hook of a run that closes'],
   [
     5400000783,
     'safety',

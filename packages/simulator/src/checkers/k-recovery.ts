@@ -97,10 +97,10 @@ export function recovery(scene: Scene): Checker {
     return (!request.exclusive || life.heldCount === 0) && hasAmounts(life.roomLeft(), request.resources);
   }
 
-  /** Ready tasks that ask for more than a slot, by what they ask and their class. */
+  /** Ready tasks that ask for more than a slot, by what they ask and their class. A run that closes has hooks to run. */
   function largeTasks(): { readonly placement: PlacementSpec; readonly priority: number; readonly queue: string }[] {
     return [...ledger.live].flatMap((run) => {
-      if (run.isSetAside || run.phase !== 'open' || !run.isAdmitted) return [];
+      if (run.isSetAside || !run.isAdmitted) return [];
       const priority = classOf(run);
       return run.spec.tasks.flatMap(({ placement, queue }, no) =>
         placement !== undefined && isReady(run, no) ? [{ placement, priority, queue }] : [],
