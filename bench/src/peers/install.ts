@@ -5,11 +5,14 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { until } from '@signalbox/e2e';
 
-/** By the lockfile of the folder, at its first use. */
+/** By the lockfile of the folder, at its first use. `npm ci` refuses one that lacks binaries which a registry has for other machines only. */
 export function installNpm(folder: string): void {
   if (existsSync(join(folder, 'node_modules'))) return;
   console.error(`installing the packages of ${folder} …`);
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--ignore-scripts'], { cwd: folder, stdio: 'inherit' });
+  execFileSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--ignore-scripts'], {
+    cwd: folder,
+    stdio: 'inherit',
+  });
 }
 
 /** Runs an installer that the machine may lack. False if it failed: the peer is then not measured, and the table says nothing of it. */
