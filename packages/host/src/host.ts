@@ -98,6 +98,7 @@ export class Host {
   private readonly counts = new Metrics();
   private toldDemand = NO_DEMAND;
   private cancelTelling: (() => void) | null = null;
+  private isStopped = false;
   private nodes: readonly NodeSeen[] = [];
 
   constructor(options: HostOptions, given: HostPorts) {
@@ -215,11 +216,13 @@ export class Host {
     this.reach.start();
     this.keepTelling();
     await this.tenants.start();
+    if (this.isStopped) return;
     await this.ownership.start();
   }
 
   /** Leaves in order: shards go to others within a second, workers find another gateway (I18, I27). */
   async stop(): Promise<void> {
+    this.isStopped = true;
     await this.ownership.stop();
     this.gateway.stop();
     this.reach.stop();

@@ -65,6 +65,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
     'safety',
     'I44: a start that was decided before the clock was set and committed after it, which its checker counted',
   ],
+  [5100000479, 'liveness', 'I50: a node that begins while the quotas can not be read'],
 ];
 
 /** Null when all is as promised. */

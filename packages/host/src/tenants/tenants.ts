@@ -19,6 +19,8 @@ interface TenantPorts {
 }
 
 const EVERY_MS = 1_000;
+/** Until it was read for the first time nothing is scheduled here. */
+const RETRY_MS = 200;
 
 export class Tenants {
   private readonly ports: TenantPorts;
@@ -37,10 +39,27 @@ export class Tenants {
     this.ports = ports;
   }
 
+  /**
+   * Resolves when all of it has been read once. A node that owned shards before it knows what is suspended, frozen or limited would
+   * start what nobody may start, and create runs that no quota counts (I50).
+   */
   async start(): Promise<void> {
-    await this.runOnce();
-    if (this.isStopped) return;
-    this.cancel = this.ports.clock.after(EVERY_MS, () => void this.start());
+    while (!this.isStopped && !(await this.runOnce())) await this.pause(RETRY_MS);
+    void this.keepReading();
+  }
+
+  private async keepReading(): Promise<void> {
+    for (;;) {
+      await this.pause(EVERY_MS);
+      if (this.isStopped) return;
+      await this.runOnce();
+    }
+  }
+
+  private pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.cancel = this.ports.clock.after(ms, resolve);
+    });
   }
 
   stop(): void {
@@ -48,7 +67,8 @@ export class Tenants {
     this.cancel?.();
   }
 
-  async runOnce(): Promise<void> {
+  /** Whether the database answered. */
+  async runOnce(): Promise<boolean> {
     let read: readonly TenantRule[];
     let caps: readonly CapRule[];
     let frozen: readonly Frozen[];
@@ -58,9 +78,9 @@ export class Tenants {
       [read, caps, frozen, quotas] = await Promise.all([readTenants(), readCaps(), readFrozen(), readQuotas()]);
     } catch (error) {
       this.ports.log('warn', 'Tenants could not be read.', { error: String(error) });
-      return;
+      return false;
     }
-    if (this.isStopped) return;
+    if (this.isStopped) return true;
     const [text, capsText, frozenText, quotasText] = [read, caps, frozen, quotas].map((rules) =>
       JSON.stringify(rules),
     ) as [string, string, string, string];
@@ -81,10 +101,12 @@ export class Tenants {
       this.ports.onRead(read);
       this.tellTenants();
     }
-    if (capsText === this.capsText) return;
-    this.capsText = capsText;
-    this.caps = caps;
-    this.tellCaps();
+    if (capsText !== this.capsText) {
+      this.capsText = capsText;
+      this.caps = caps;
+      this.tellCaps();
+    }
+    return true;
   }
 
   /** An engine that begins knows of no tenant. */
