@@ -1,6 +1,7 @@
 /** The view of a run with ten thousand tasks: whole, in columns, and a page of its tasks; ended, and while it runs. */
 import { type Cluster, until } from '@signalbox/e2e';
 import type { Figure } from '../figure.ts';
+import { profiled } from '../profiled.ts';
 import { runEnded, wideDefinition } from '../throughput.ts';
 import { askAlone, readFrom } from './ask.ts';
 
@@ -23,7 +24,10 @@ export async function viewOfLargeRun(cluster: Cluster): Promise<Figure[]> {
     const { items } = await client.listTasks(live.id, { state: 'succeeded', limit: 1 });
     return items.length > 0;
   });
-  return [...(await views(cluster, 'that has ended', ended.id)), ...(await views(cluster, 'that waits', live.id))];
+  return profiled(async () => [
+    ...(await views(cluster, 'that has ended', ended.id)),
+    ...(await views(cluster, 'that waits', live.id)),
+  ]);
 }
 
 async function views(cluster: Cluster, which: string, id: string): Promise<Figure[]> {

@@ -5,6 +5,7 @@ import { ADMIN_TOKEN, type Cluster, until } from '@signalbox/e2e';
 import { atLeast, atMost } from '../bar.ts';
 import { cpuSince, readCpu } from '../cpu.ts';
 import { type Figure, quantile } from '../figure.ts';
+import { profiled } from '../profiled.ts';
 import { liveRuns } from '../throughput.ts';
 
 const READER = fileURLToPath(new URL('status-reader.js', import.meta.url));
@@ -41,7 +42,7 @@ export async function statusReads(cluster: Cluster, ms: number): Promise<Figure[
   await readFor({ ...asked, ms: 2_000 });
   const before = readCpu(cluster);
   const began = performance.now();
-  const read = await readFor({ ...asked, ms });
+  const read = await profiled(() => readFor({ ...asked, ms }));
   const seconds = (performance.now() - began) / 1_000;
   if (Object.keys(read.refused).length > 0)
     throw new Error(`Reads were refused, by status: ${JSON.stringify(read.refused)}.`);

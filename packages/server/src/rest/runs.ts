@@ -100,7 +100,7 @@ interface Read {
   readonly nos: readonly number[];
 }
 
-/** Who is connected is asked only where a task waits for a worker. */
+/** Says of each task why it waits. Who is connected is asked only where a task waits for a worker. */
 export async function withWhy(
   tasks: RunAnswer['tasks'],
   { run, read, nos }: Read,
@@ -144,9 +144,10 @@ export async function withWhy(
     const spec = specOf(i);
     if (spec === undefined) return { queue: '', unmet: [] };
     const unmet = task.state === 'blocked' ? unmetOf(spec.needs, run, read) : [];
-    const past = spec.past === undefined ? {} : pastOf(run, spec);
     const limits = isWaiting(task) ? (limitsOf?.(spec) ?? []) : [];
     const request = requestOf(spec.placement);
+    if (request === null && spec.past === undefined) return { queue: spec.queue, limits, unmet };
+    const past = spec.past === undefined ? {} : pastOf(run, spec);
     return { queue: spec.queue, limits, unmet, ...past, ...(request === null ? {} : { request }) };
   });
   // Only the matcher knows what has started per time.
@@ -156,10 +157,11 @@ export async function withWhy(
     const asked = await askMatcher(parts, { tenantId, run, task: tasks[i]!, taskNo: nos[i] ?? i, queue, facts });
     if (asked?.wait != null) of[i] = { ...of[i]!, wait: asked.wait };
   }
-  const withReasons = tasks.map((task, i) =>
-    specOf(i) === undefined ? task : { ...task, why: whyOf(task, of[i]!, facts) },
-  );
-  return { tasks: withReasons, facts, of };
+  // Into the tasks themselves: they were made for this answer, and copies of thousands cost more than all else.
+  tasks.forEach((task, i) => {
+    if (specOf(i) !== undefined) task.why = whyOf(task, of[i]!, facts);
+  });
+  return { tasks, facts, of };
 }
 
 /** Who has the key that a run waits for. A view is shown without it rather than not at all. */

@@ -69,6 +69,7 @@ export function runSummary(run: RunView): RunSummary {
 }
 
 function pauseAnswer({ pauses }: RunView, taskNo: number | null): RunSummary['paused'] {
+  if (pauses.length === 0) return null;
   const pause = pauses.find((one) => one.taskNo === taskNo);
   return pause === undefined ? null : { by: pause.by, since: toIso(pause.at), until: toIsoOrNull(pause.until) };
 }
@@ -101,64 +102,70 @@ export function runAnswer(
     if (list === undefined) earlier.set(attempt.taskNo, [attempt]);
     else list.push(attempt);
   }
+  // One literal with all fields: objects made by spreading others are slow to make and large, and a run may have 10,000.
   const tasks = nos.map((no): TaskAnswer => {
     const specNo = read.names.specOf(no) ?? no;
     const task = run.spec.tasks[specNo]!;
     const { child: called } = task;
     const isMapped = read.names.isMapped(no);
-    const place = {
+    const row = rows.get(no);
+    const state = read.stateOf(no);
+    const error = read.faultOf(no);
+    const isClaimed = row !== undefined && row.attemptNo !== 0;
+    const end = row === undefined ? NO_END : endOf(row, task, error);
+    const given = outputs.get(no as TaskNo);
+    // Of a task that was cleared, what it had returned is void (I36).
+    const { output, outputBytes } = outputAnswer(row === undefined || state === 'succeeded' ? given : undefined);
+    return {
       name: read.names.nameOf(no) ?? task.name,
       group: task.group === undefined ? null : (run.spec.groups?.[task.group]?.name ?? null),
       map: read.names.placesOf(no),
       addedBy: task.addedBy === undefined ? null : (run.spec.tasks[task.addedBy]?.name ?? null),
       instances: isMapped && no === specNo ? (read.instances.get(specNo) ?? null) : null,
-    };
-    const role = roleOf(task);
-    const row = rows.get(no);
-    const output = outputs.get(no as TaskNo);
-    const state = read.stateOf(no);
-    const childOf = (attempt: AttemptView | undefined) => childAnswer(run, called?.dag, attempt);
-    // One that ran beside the newest may have a higher number.
-    const attempts = [...(earlier.get(no) ?? []), ...(row?.hasAttempt ? [row] : [])]
-      .sort((a, b) => a.attemptNo - b.attemptNo)
-      .map((attempt) => attemptAnswer(attempt, childOf(attempt)));
-    const child = childOf(row);
-    const error = read.faultOf(no);
-    const heldBy = heldByOf(run, state, row);
-    const paused = pauseAnswer(run, no);
-    const reason = read.reasonOf(no) ?? (row?.hasAttempt === false && row.state !== 'cleared' ? row.error : null);
-    if (row === undefined) {
-      const shown = { ...UNCLAIMED, ...place, role, state, heldBy, paused, reason, error, why: null };
-      return { ...shown, ...outputAnswer(output), child, attempts };
-    }
-    return {
-      ...place,
-      role,
+      role: roleOf(task),
       state,
-      attempt: row.attemptNo,
-      worker: workerOf(row),
-      claimedAt: row.attemptNo === 0 ? null : toIsoOrNull(row.claimedAt),
-      startedAt: toIsoOrNull(row.startedAt),
-      retryAt: state === 'retrying' ? toIsoOrNull(row.retryAt) : null,
-      fingerprint: row.fingerprint === null ? null : fingerprintText(row.fingerprint),
-      heldBy,
-      deadLetter: run.deadLetters.get(no) ?? null,
-      ...endOf(row, task, error),
-      // Of a task that was cleared, what it had returned is void (I36).
-      ...outputAnswer(state === 'succeeded' ? output : undefined),
-      child,
-      attempts,
-      paused,
-      reason,
+      attempt: row === undefined ? 0 : row.attemptNo,
+      worker: row === undefined ? null : workerOf(row),
+      claimedAt: isClaimed ? toIsoOrNull(row.claimedAt) : null,
+      startedAt: row === undefined ? null : toIsoOrNull(row.startedAt),
+      endedAt: end.endedAt,
+      retryAt: row === undefined || state !== 'retrying' ? null : toIsoOrNull(row.retryAt),
+      slowAt: end.slowAt,
+      outcome: end.outcome,
+      code: end.code,
+      fingerprint: row === undefined || row.fingerprint === null ? null : fingerprintText(row.fingerprint),
+      heldBy: heldByOf(run, state, row),
+      deadLetter: row === undefined ? null : (run.deadLetters.get(no) ?? null),
+      error: row === undefined ? error : end.error,
+      output,
+      outputBytes,
+      child: childAnswer(run, called?.dag, row),
+      attempts: attemptsOf(run, called?.dag, row, earlier.get(no)),
+      reason: read.reasonOf(no) ?? (row?.hasAttempt === false && row.state !== 'cleared' ? row.error : null),
+      paused: pauseAnswer(run, no),
       why: null,
-      cleared: byHand(row.clearedAt, row.clearedBy),
-      marked: row.hasAttempt || state === 'blocked' ? null : byHand(row.markedAt, row.markedBy),
+      cleared: row === undefined ? null : byHand(row.clearedAt, row.clearedBy),
+      marked:
+        row === undefined || row.hasAttempt || state === 'blocked' ? null : byHand(row.markedAt, row.markedBy),
     };
   });
   const closingFailed = run.spec.tasks.flatMap((task, no) =>
     roleOf(task) !== 'task' && read.stateOf(no) === 'failed' ? [task.name] : [],
   );
   return { ...runSummary(run), params: params === null ? null : JSON.parse(params), tasks, closingFailed, why: null };
+}
+
+/** One that ran beside the newest may have a higher number. */
+function attemptsOf(
+  run: RunDetails,
+  dag: string | undefined,
+  row: TaskRow | undefined,
+  earlier: readonly AttemptView[] | undefined,
+): AttemptAnswer[] {
+  if (earlier === undefined) return row?.hasAttempt === true ? [attemptAnswer(row, childAnswer(run, dag, row))] : [];
+  return [...earlier, ...(row?.hasAttempt ? [row] : [])]
+    .sort((a, b) => a.attemptNo - b.attemptNo)
+    .map((attempt) => attemptAnswer(attempt, childAnswer(run, dag, attempt)));
 }
 
 function byHand(at: Instant | null, by: string | null): TaskAnswer['cleared'] {
@@ -196,21 +203,7 @@ function outputAnswer(text: string | undefined): Pick<TaskAnswer, 'output' | 'ou
   return { output: text === undefined ? null : (JSON.parse(text) as unknown), outputBytes: null };
 }
 
-const UNCLAIMED = {
-  attempt: 0,
-  worker: null,
-  claimedAt: null,
-  startedAt: null,
-  endedAt: null,
-  retryAt: null,
-  slowAt: null,
-  outcome: null,
-  code: null,
-  fingerprint: null,
-  deadLetter: null,
-  cleared: null,
-  marked: null,
-} as const;
+const NO_END: TaskEnd = { slowAt: null, endedAt: null, outcome: null, code: null, error: null };
 
 /** A breaker that is open, or lets go more each second. A task whose backoff is not over waits for that first. */
 function heldByOf(

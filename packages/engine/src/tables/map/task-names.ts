@@ -29,8 +29,9 @@ export class TaskNames {
   nameOf(no: number): string | null {
     const spec = this.specOf(no);
     if (spec === null) return null;
-    const indices = this.placesOf(no).map(({ index }) => `[${index}]`);
-    return `${this.spec.tasks[spec]?.name}${indices.join('')}`;
+    const { name } = this.spec.tasks[spec]!;
+    const places = this.placesOf(no);
+    return places.length === 0 ? name : `${name}${places.map(({ index }) => `[${index}]`).join('')}`;
   }
 
   /** Null when there is no such task, or not yet. */
