@@ -267,7 +267,7 @@ export async function findRunIdsByUid(
 }
 
 /** The instant in a UUID v7: the maker's clock when it was made. */
-function millisecondsOfUid(uid: RunUid): number {
+export function millisecondsOfUid(uid: RunUid): number {
   return Number.parseInt(uid.slice(0, 8) + uid.slice(9, 13), 16);
 }
 

@@ -55,6 +55,7 @@ import {
   settleCallback,
   takeCallbacks,
 } from './queries/callbacks.ts';
+import { findChildren } from './queries/child-runs.ts';
 import {
   type BudgetKey,
   readBudgets,
@@ -119,10 +120,12 @@ import { listQuotas, readQuotas } from './queries/quotas.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
 import { resolveRun } from './queries/resolve-run.ts';
 import { endedByDag, endedByHour } from './queries/rollups.ts';
+import { readRunBatch, type WantedRun } from './queries/run-batch.ts';
 import type { RunOutline } from './queries/run-details.ts';
 import { holdersOfKey } from './queries/run-keys.ts';
 import { type ListRuns, listRuns } from './queries/run-list.ts';
 import { getPayload, getPayloads, type WantedPayloads } from './queries/run-payloads.ts';
+import { RunReads, readRunAlone } from './queries/run-reads.ts';
 import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { type ChangedSettings, changeSettings, readSettings } from './queries/settings.ts';
@@ -195,11 +198,18 @@ export class Queries {
   readonly #partitions: Partitions;
   readonly #specs = new KnownSpecs();
   readonly #shown = new ShownSpecs();
+  readonly #reads: RunReads;
   #knownUntil = 0;
 
   constructor(database: Database) {
     this.#database = database;
     this.#partitions = new Partitions(database);
+    this.#reads = new RunReads({
+      batch: (wanted) => this.#withPartitions((days) => readRunBatch(database, days, this.#specs, wanted)),
+      alone: (wanted, bytesLimit) =>
+        this.#withPartitions((days) => readRunAlone(database, days, this.#specs, { ...wanted, bytesLimit })),
+      children: ({ tenantId }, run) => this.#withPartitions((days) => findChildren(database, days, tenantId, run)),
+    });
   }
 
   cluster = () => readCluster(this.#database);
@@ -338,6 +348,8 @@ export class Queries {
     this.#withPartitions((days) => resolveRun(this.#database, days, tenantId, uid));
   getRun = (tenantId: TenantId, uid: string, choose?: (outline: RunOutline) => readonly number[]) =>
     this.#withPartitions((days) => getRun(this.#database, days, tenantId, { uid, specs: this.#specs }, choose));
+  /** For the view of a whole run: with params and outputs, up to so many bytes. Readers that ask at the same time share their statements. */
+  readRun = (wanted: WantedRun, bytesLimit: number) => this.#reads.read(wanted, bytesLimit);
   getPayload = (tenantId: TenantId, payload: { uid: string; taskNo: TaskNo | null }) =>
     this.#withPartitions((days) => getPayload(this.#database, days, tenantId, payload));
   getPayloads = (tenantId: TenantId, run: WantedPayloads) =>

@@ -71,13 +71,11 @@ async function readRun(request: RunRequest, parts: RestParts): Promise<RunAnswer
   const { queries } = parts;
   const { tenantId } = callerOf(request);
   const id = idOf(request);
-  const run = await fromDatabase(() => queries.getRun(tenantId, id), request.log);
-  if (run === null) return readUnbegun(request, parts, id);
-  const hasMaps = run.spec.groups?.some(({ map }) => map !== undefined) === true;
-  const some = hasMaps ? { taskNos: [-1, ...run.spec.tasks.keys()] as TaskNo[] } : {};
-  const wanted = { uid: run.uid, bytesLimit: PAYLOADS_SHOWN_BYTES, ...some };
+  const found = await fromDatabase(() => queries.readRun({ tenantId, uid: id }, PAYLOADS_SHOWN_BYTES), request.log);
+  if (found === null) return readUnbegun(request, parts, id);
+  const { run, payloads } = found;
   const read = tasksOf(run);
-  const answer = runAnswer(run, await fromDatabase(() => queries.getPayloads(tenantId, wanted), request.log), read);
+  const answer = runAnswer(run, payloads, read);
   const progressed = await withProgress(answer.tasks, run, parts);
   const { tasks, facts } = await withWhy(progressed, { run, read, nos: [...progressed.keys()] }, parts, tenantId);
   return { ...answer, tasks, why: whyRunWaits(tasks, facts) };

@@ -145,8 +145,7 @@ export function runAnswer(
       paused: pauseAnswer(run, no),
       why: null,
       cleared: row === undefined ? null : byHand(row.clearedAt, row.clearedBy),
-      marked:
-        row === undefined || row.hasAttempt || state === 'blocked' ? null : byHand(row.markedAt, row.markedBy),
+      marked: row === undefined || row.hasAttempt || state === 'blocked' ? null : byHand(row.markedAt, row.markedBy),
     };
   });
   const closingFailed = run.spec.tasks.flatMap((task, no) =>

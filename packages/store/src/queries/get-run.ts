@@ -1,8 +1,8 @@
 /** Reads one run with everything that is stored about it. For a large run, the caller chooses the tasks. */
-import { shardOfRun, type TenantId } from '@signalbox/engine';
+import { type DagSpec, shardOfRun, type TenantId } from '@signalbox/engine';
 import type { Row } from '../batch.ts';
 import { deadLetterReasons } from '../codes.ts';
-import type { Database } from '../database.ts';
+import type { Ask, Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement, statement } from '../statement.ts';
 import { readMaps } from '../statements/map.ts';
@@ -28,11 +28,15 @@ import {
   selectUsage,
 } from './task-view.ts';
 
+/** Of the run `r`, its dag `d` and its version `v`. */
+export const HEAD_COLUMNS = `${RUN_VIEW_COLUMNS}, v.hash, r.facts, r.forced_at is not null, r.added::text`;
+export const HEAD_COUNT = RUN_VIEW_COUNT + 4;
+
 /** By primary key; the tenant is part of the question, so a run of another one is not there (I65). */
 const selectRun = leafStatement(
   'view_run',
   (leaf) => `
-  select ${RUN_VIEW_COLUMNS}, v.hash, r.facts, r.forced_at is not null, r.added::text
+  select ${HEAD_COLUMNS}
     from ${readable('run', leaf)} r
     join dag d on d.shard = r.shard and d.dag_id = r.dag_id
     join dag_version v on v.shard = r.shard and v.dag_id = r.dag_id and v.version_no = r.version_no
@@ -57,10 +61,26 @@ interface Rows {
   readonly rows: readonly Row[];
 }
 
-function withAttempts([rows, earlier, usage]: readonly [Rows, Rows, Rows]) {
+export function withAttempts([rows, earlier, usage]: readonly [Rows, Rows, Rows]) {
   const usageOf = parseUsage(usage.rows);
   const tasks = rows.rows.map((row) => parseTask(row, usageOf));
   return { tasks, supersededAttempts: othersOf(tasks, earlier.rows, usageOf) };
+}
+
+/** What the row of a run itself says, with the spec that it goes by. */
+export async function parseHead(ask: Ask, specs: KnownSpecs, row: Row) {
+  const view = parseRunView(row);
+  return {
+    ...view,
+    hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
+    spec: specOfRun(await specs.read(ask, view), row[RUN_VIEW_COUNT + 3], view.notes),
+    facts: row[RUN_VIEW_COUNT + 1] ?? null,
+    isForced: row[RUN_VIEW_COUNT + 2] === 't',
+  };
+}
+
+export function hasMaps({ groups }: Pick<DagSpec, 'groups'>): boolean {
+  return groups?.some(({ map }) => map !== undefined) === true;
 }
 
 export async function getRun(
@@ -85,19 +105,14 @@ export async function getRun(
     );
     const row = found.rows[0];
     if (row === undefined) return null;
-    const view = parseRunView(row);
     const head = {
-      ...view,
-      hash: decodeText(row[RUN_VIEW_COUNT] ?? ''),
-      spec: specOfRun(await specs.read(ask, view), row[RUN_VIEW_COUNT + 3], view.notes),
-      facts: row[RUN_VIEW_COUNT + 1] ?? null,
-      isForced: row[RUN_VIEW_COUNT + 2] === 't',
+      ...(await parseHead(ask, specs, row)),
       breakers: breakers.rows.map(([fingerprint]) => Number(fingerprint)),
       deadLetters: new Map(
         deadLetters.rows.map(([taskNo, reason]) => [Number(taskNo), deadLetterReasons.word(Number(reason))]),
       ),
     };
-    if (head.spec.groups?.some(({ map }) => map !== undefined) !== true && choose === undefined) {
+    if (!hasMaps(head.spec) && choose === undefined) {
       const calls = [
         call(selectTasks(leaf), ...key),
         call(selectAttempts(leaf), ...key),

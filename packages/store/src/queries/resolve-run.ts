@@ -21,7 +21,7 @@ const selectOwner = leafStatement(
     `select 1 from ${readable('run', leaf)} where shard = $1::smallint and run_id = $2::bigint and tenant_id = $3::integer`,
 );
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Where a run is, if it is one of the tenant's. */
 export async function resolveRun(

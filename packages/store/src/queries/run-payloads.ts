@@ -1,5 +1,6 @@
 /** The params of a run and the outputs of its tasks. */
 import { shardOfRun, type TaskNo, type TenantId } from '@signalbox/engine';
+import type { Row } from '../batch.ts';
 import type { Database } from '../database.ts';
 import { type KnownDays, leafOfRun, readable } from '../leaf.ts';
 import { call, leafStatement } from '../statement.ts';
@@ -63,17 +64,22 @@ export async function getPayloads(
   { uid, bytesLimit, taskNos }: WantedPayloads,
 ): Promise<RunPayloads> {
   return database.snapshot(async (ask) => {
-    const outputs = new Map<TaskNo, string>();
     const runId = await findRunId(ask, days, tenantId, uid);
-    if (runId === null) return { params: null, outputs };
+    if (runId === null) return { params: null, outputs: new Map() };
     const some = taskNos === undefined ? null : plainArray(taskNos);
     const key = [shardOfRun(runId), runId, tenantId, bytesLimit, some];
     const [found] = await ask([call(selectPayloads(leafOfRun(days, runId)), ...key)], { last: true });
-    let params: string | null = null;
-    for (const [taskNo, body] of found?.rows ?? []) {
-      if (Number(taskNo) === PARAMS_TASK_NO) params = decodeText(body ?? '');
-      else outputs.set(Number(taskNo) as TaskNo, decodeText(body ?? ''));
-    }
-    return { params, outputs };
+    return parsePayloads(found?.rows ?? []);
   });
+}
+
+/** Rows of a task's number, or that of params, and a body. */
+export function parsePayloads(rows: readonly Row[]): RunPayloads {
+  const outputs = new Map<TaskNo, string>();
+  let params: string | null = null;
+  for (const [taskNo, body] of rows) {
+    if (Number(taskNo) === PARAMS_TASK_NO) params = decodeText(body ?? '');
+    else outputs.set(Number(taskNo) as TaskNo, decodeText(body ?? ''));
+  }
+  return { params, outputs };
 }

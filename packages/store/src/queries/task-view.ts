@@ -61,7 +61,7 @@ export interface TaskView extends AttemptView {
 
 export type OutlinedTask = Pick<TaskView, 'taskNo' | 'attemptNo' | 'state' | 'facts' | 'notes'>;
 
-const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcome, a.claimed_at, a.started_at, a.ended_at,
+export const ATTEMPT_COLUMNS = `a.task_no, a.attempt_no, a.fence, a.worker_id, a.outcome, a.claimed_at, a.started_at, a.ended_at,
     a.retry_at, a.error, a.code`;
 const ATTEMPT_COUNT = 11;
 
@@ -69,7 +69,7 @@ const ATTEMPT_COUNT = 11;
  * Whether it has an output is looked up task by task, by the primary key. As a join of two tables that both have the run's ten
  * thousand rows it is planned by what is known of the partition, which is nothing in its first minutes: each row with each.
  */
-const taskColumns = (leaf: Leaf) => `${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at,
+export const taskColumns = (leaf: Leaf) => `${ATTEMPT_COLUMNS}, a.state, a.lost_count, a.return_reason, a.returned_at,
     exists (select from ${readable('payload', leaf)} p where p.shard = a.shard and p.run_id = a.run_id and p.task_no = a.task_no),
     a.facts, a.notes, a.fingerprint, a.cleared_at, a.cleared_by, a.marked_at, a.marked_by`;
 
