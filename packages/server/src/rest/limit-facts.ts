@@ -46,7 +46,8 @@ export async function readLimitFacts(
   tasks: readonly LimitedTask[],
 ): Promise<LimitFacts> {
   try {
-    const names = [...new Set(tasks.flatMap((task) => limitsOf({ tenantId, dagId }, task).map(({ limit }) => limit)))];
+    const unlike = [...new Map(tasks.map((task) => [likeness(task), task])).values()];
+    const names = [...new Set(unlike.flatMap((task) => limitsOf({ tenantId, dagId }, task).map(({ limit }) => limit)))];
     const slotsOf = new Map((await queries.findSlotLimits(names)).map(({ limit, slots }) => [limit, slots]));
     for (const { name, maxActive } of tasks) {
       if (maxActive !== undefined) slotsOf.set(taskLimit(dagId, name), maxActive);
@@ -54,7 +55,7 @@ export async function readLimitFacts(
     const asked = names.filter((limit) => slotsOf.has(limit)).slice(0, MOST_ASKED);
     const seen = await Promise.all(asked.map((limit) => main.slots(limit, PATIENCE_MS)));
     const useOf = new Map(asked.map((limit, i) => [limit, seen[i]!]));
-    return (task) =>
+    const factsOf = (task: LimitedTask) =>
       limitsOf({ tenantId, dagId }, task).flatMap(({ limit, kind, name, takes }): LimitFact[] => {
         const slots = slotsOf.get(limit);
         if (slots === undefined)
@@ -67,9 +68,22 @@ export async function readLimitFacts(
             : `${first.task} of run ${first.run} (dag ${first.dag}) since ${toIso(first.since)}`;
         return [{ kind, name, takes, slots, used, heldBy }];
       });
+    const known = new Map<string, readonly LimitFact[]>();
+    return (task) => {
+      const like = likeness(task);
+      const facts = known.get(like) ?? factsOf(task);
+      known.set(like, facts);
+      return facts;
+    };
   } catch {
     return () => [];
   }
+}
+
+/** Tasks that are alike have the same limits: a run may have 10,000 of one queue. */
+function likeness({ name, queue, pool, maxActive }: LimitedTask): string {
+  if (pool === undefined && maxActive === undefined) return queue;
+  return JSON.stringify([queue, pool?.name, pool?.slots, maxActive === undefined ? null : name]);
 }
 
 interface LimitOfTask {

@@ -16,13 +16,13 @@ export interface NamedPlace {
 export class TaskNames {
   private readonly spec: DagSpec;
   private readonly maps: RunMaps | null;
-  private readonly numbers = new Map<string, number>();
+  /** Made when a name is first looked up: most readers only ask for names. */
+  private numbers: Map<string, number> | null = null;
 
   constructor(spec: DagSpec, stored: readonly StoredMap[]) {
     this.spec = spec;
     const shape = MapShape.of(spec);
     this.maps = shape === null ? null : mapsOf(new RunMaps(shape, roomOf(spec)), stored);
-    spec.tasks.forEach(({ name }, no) => this.numbers.set(name, no));
   }
 
   /** Null for a number that stands for no task of the run, or no longer. */
@@ -37,6 +37,7 @@ export class TaskNames {
   /** Null when there is no such task, or not yet. */
   numberOf(name: string): number | null {
     const [, plain = '', indices = ''] = NAME.exec(name) ?? [];
+    this.numbers ??= new Map(this.spec.tasks.map((task, no) => [task.name, no]));
     const spec = this.numbers.get(plain);
     if (spec === undefined) return null;
     let no: number = spec;
