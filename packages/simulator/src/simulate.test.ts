@@ -66,6 +66,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
     'I44: a start that was decided before the clock was set and committed after it, which its checker counted',
   ],
   [5100000479, 'liveness', 'I50: a node that begins while the quotas can not be read'],
+  [5100001322, 'liveness', 'I29: a window of before an edit to wait for others, and a takeover that is still loading'],
 ];
 
 /** Null when all is as promised. */
