@@ -67,6 +67,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   ],
   [5100000479, 'liveness', 'I50: a node that begins while the quotas can not be read'],
   [5100001322, 'liveness', 'I29: a window of before an edit to wait for others, and a takeover that is still loading'],
+  [5000011509, 'safety', 'I8: a window that is due because a clock was just set, as its checker did not know'],
+  [5000012033, 'safety', 'I29: two limits over shards, each with turns of its own, as its checker did not know'],
 ];
 
 /** Null when all is as promised. */
