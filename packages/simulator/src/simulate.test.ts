@@ -69,6 +69,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [5100001322, 'liveness', 'I29: a window of before an edit to wait for others, and a takeover that is still loading'],
   [5000011509, 'safety', 'I8: a window that is due because a clock was just set, as its checker did not know'],
   [5000012033, 'safety', 'I29: two limits over shards, each with turns of its own, as its checker did not know'],
+  [261119001533, 'liveness', 'I72: a loan of a stream that is gone, whose time ends after the next stream began'],
 ];
 
 /** Null when all is as promised. */

@@ -104,7 +104,7 @@ export function recovery(scene: Scene): Checker {
     const state = world.nodes.find(({ nodeId }) => nodeId === owner)?.host?.inspect();
     if (run === undefined || state == null) return '';
     const { tenantId, priority } = run.created;
-    const { queue } = run.spec.tasks[no]!;
+    const { queue } = taskSpecOf(run, no);
     const seen = waitOf(state, {
       tenantId,
       queue,
