@@ -144,7 +144,7 @@ interface Place {
 function placesOf(days: KnownDays, wanted: readonly WantedRun[]): Place[] {
   return wanted.flatMap(({ tenantId, uid: given }, place): Place[] => {
     const uid = given.toLowerCase();
-    if (!UUID.test(uid) || isOwnRunId(uid as RunUid)) return [];
+    if (!UUID.test(uid) || isOwnRunId(uid)) return [];
     const shard = shardOfUid(uid as RunUid);
     const day = dayOf(millisecondsOfUid(uid as RunUid));
     return shard < SHARD_COUNT && days.run.has(day) ? [{ place, leaf: `d${day}`, shard, uid, tenantId }] : [];
