@@ -12,6 +12,8 @@ import { STDERR, STDOUT, TOKEN_CHARS } from '../../starter/words.ts';
 const HEAD_BYTES = TOKEN_CHARS + 1;
 /** The starter writes the token at once: whoever does not is none. */
 const SILENT_MS = 10_000;
+/** On all systems. Node.js cuts a longer one off, and the socket would be in another folder. */
+const MOST_PATH_BYTES = 103;
 
 export interface Output {
   readonly stdout: Promise<Readable>;
@@ -35,6 +37,7 @@ export class OutputGate {
     const folder = await mkdtemp(join(tmpdir(), 'signalbox-start-'));
     const gate = new OutputGate(folder, createServer());
     try {
+      if (Buffer.byteLength(gate.path) > MOST_PATH_BYTES) throw new Error(`${gate.path} is too long for a socket`);
       await new Promise<void>((resolve, reject) => {
         gate.#server.once('error', reject);
         gate.#server.listen({ path: gate.path, readableAll: false, writableAll: false }, () => resolve());
@@ -48,7 +51,6 @@ export class OutputGate {
     return gate;
   }
 
-  /** Short: a path of a socket may have some 100 letters. */
   get path(): string {
     return join(this.#folder, 's');
   }

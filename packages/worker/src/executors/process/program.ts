@@ -27,7 +27,10 @@ export class StarterLost extends Error {
   }
 }
 
-export function cannotStart(program: string, { code, message }: { readonly code?: string | undefined; readonly message: string }) {
+export function cannotStart(
+  program: string,
+  { code, message }: { readonly code?: string | undefined; readonly message: string },
+) {
   const text = code === 'ENOENT' ? 'there is no such program on this worker' : message;
   return new PermanentError(`${program} could not be started: ${text}.`);
 }

@@ -44,6 +44,7 @@ interface StarterParts {
   readonly isPrivate: boolean;
   /** It takes no more orders. */
   readonly onEnded: () => void;
+  readonly pingMs?: number;
 }
 
 interface Held {
@@ -73,11 +74,13 @@ export class Starter {
   hasEnded = false;
   readonly #isPrivate: boolean;
   readonly #onEnded: () => void;
+  readonly #pingMs: number;
 
-  private constructor(home: ChildHome, gate: OutputGate, { isPrivate, onEnded }: StarterParts) {
+  private constructor(home: ChildHome, gate: OutputGate, { isPrivate, onEnded, pingMs = PING_MS }: StarterParts) {
     this.#home = home;
     this.#isPrivate = isPrivate;
     this.#onEnded = onEnded;
+    this.#pingMs = pingMs;
     this.#gate = gate;
     this.#ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
@@ -118,7 +121,14 @@ export class Starter {
 
   /** Rejects where there can't be one. */
   static async open(home: ChildHome, parts: StarterParts): Promise<Starter> {
-    const starter = new Starter(home, await OutputGate.open(), parts);
+    const gate = await OutputGate.open();
+    let starter: Starter;
+    try {
+      starter = new Starter(home, gate, parts);
+    } catch (error) {
+      await gate.close();
+      throw error;
+    }
     const timer = setTimeout(() => starter.#kill(), START_MS);
     try {
       await starter.#ready;
@@ -164,7 +174,7 @@ export class Starter {
       if (this.#unanswered >= MOST_UNANSWERED) return this.#kill();
       this.#unanswered++;
       this.#orders.write(frame(PING, 0, ''));
-    }, PING_MS);
+    }, this.#pingMs);
   }
 
   #rest(): void {
