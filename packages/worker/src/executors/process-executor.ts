@@ -33,6 +33,8 @@ import { placeFiles } from './work-files.ts';
 const DRAIN_MS = 1_000;
 /** For what was killed when the worker leaves. */
 const CLOSE_MS = 2_000;
+const NO_OUTPUT =
+  'The output of the process has not reached the worker, which may have too many files open (ulimit -n).';
 const NEIGHBOUR = 'what starts processes for the worker was ended while several ran';
 
 export class ProcessExecutor implements Executor {
@@ -59,7 +61,7 @@ export class ProcessExecutor implements Executor {
   async close(): Promise<void> {
     for (const running of this.#running.keys()) running.kill();
     await within(CLOSE_MS, Promise.all(this.#running.values()));
-    this.#parts.programs.close();
+    await within(CLOSE_MS, this.#parts.programs.close());
   }
 }
 
@@ -205,6 +207,7 @@ class RunningProcess implements Execution {
     const token = randomBytes(TOKEN_CHARS / 2).toString('hex');
     const order = { program: program as string, args, cwd, env, token };
     let started: Program;
+    const startedAt = performance.now();
     try {
       started = await this.#programs.start(order, this.#isAlone);
     } catch (error) {
@@ -226,9 +229,9 @@ class RunningProcess implements Execution {
       this.#pid = null;
       watching.end();
       signalGroup(pid, 'SIGKILL');
-      const swept = await sweep(ATTEMPT_MARK, this.#mark, pid);
+      const swept = await sweep(ATTEMPT_MARK, this.#mark, { pid, startedAt });
       if (swept > 0) this.#job.log.line('system', `Killed what had left the group: ${swept} more.`);
-      await drain(captures);
+      if (!(await drain(captures))) this.#job.log.line('system', NO_OUTPUT);
       started.forgetOutput();
       this.#home.reaper.ended(pid);
     }
@@ -258,15 +261,21 @@ class RunningProcess implements Execution {
   }
 }
 
-/** The pipes may be held by something that could not be found: they are not waited for. */
-async function drain(captures: readonly Promise<Capture>[]): Promise<void> {
+/**
+ * The pipes may be held by something that could not be found: they are not waited for. False where one has not even come: it is there
+ * before the process is, unless the worker could not take it.
+ */
+async function drain(captures: readonly Promise<Capture>[]): Promise<boolean> {
+  let arrived = 0;
   const all = captures.map(async (coming) => {
     const capture = await coming;
+    arrived++;
     capture.hurry();
     await capture.closed;
   });
   await within(DRAIN_MS, Promise.all(all));
   for (const coming of captures) void coming.then((capture) => capture.destroy());
+  return arrived === captures.length;
 }
 
 async function within(ms: number, awaited: Promise<unknown>): Promise<void> {

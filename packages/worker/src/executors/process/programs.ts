@@ -37,13 +37,13 @@ export class Programs {
       if (!(error instanceof NotStarted)) throw error;
       return startHere(order, this.#home.cpu);
     } finally {
-      if (isAlone) starter.close();
+      if (isAlone) void starter.close();
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
-    for (const starter of this.#starters) starter.close();
+    await Promise.all([...this.#starters].map((starter) => starter.close()));
   }
 
   async #starter(isAlone: boolean): Promise<Starter | null> {
@@ -72,7 +72,7 @@ export class Programs {
     };
     starter = await Starter.open(this.#home, { isPrivate, onEnded });
     this.#starters.add(starter);
-    if (this.#isClosed) starter.close();
+    if (this.#isClosed) void starter.close();
     return starter;
   }
 }

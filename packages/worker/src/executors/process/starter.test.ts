@@ -128,7 +128,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('with /proc', () => {
     const expected = await shown(startHere(order, home.cpu));
     expect(expected.message).not.toBe('');
     expect(await shown(starter.start(order))).toEqual(expected);
-    starter.close();
+    await starter.close();
   });
 
   test('a connection without a token that is expected gets nowhere', async () => {

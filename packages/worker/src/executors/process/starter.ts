@@ -64,6 +64,8 @@ export class Starter {
   readonly #mark = randomBytes(16).toString('hex');
   readonly #held = new Map<number, Held>();
   readonly #ready: Promise<void>;
+  readonly #over: Promise<void>;
+  #becomeOver: () => void = () => {};
   #becomeReady: () => void = () => {};
   #refuse: (error: Error) => void = () => {};
   #isReady = false;
@@ -82,6 +84,9 @@ export class Starter {
     this.#onEnded = onEnded;
     this.#pingMs = pingMs;
     this.#gate = gate;
+    this.#over = new Promise((resolve) => {
+      this.#becomeOver = resolve;
+    });
     this.#ready = new Promise((resolve, reject) => {
       this.#becomeReady = resolve;
       this.#refuse = reject;
@@ -151,10 +156,11 @@ export class Starter {
     });
   }
 
-  /** Ends when its programs have. */
-  close(): void {
+  /** It ends when its programs have. Resolves when it has. */
+  close(): Promise<void> {
     this.#isClosing = true;
-    if (this.#held.size === 0) this.#leave();
+    if (this.#held.size === 0 && !this.hasEnded) this.#leave();
+    return this.#over;
   }
 
   #leave(): void {
@@ -227,7 +233,7 @@ export class Starter {
     const { pid } = this.#process;
     for (const held of this.#held.values()) if (held.pid !== null) signalGroup(held.pid, 'SIGKILL');
     // What it had forked and was not yet a program of its own has its mark, and not that of the attempt.
-    if (pid !== undefined) await sweep(ATTEMPT_MARK, this.#mark, pid);
+    if (pid !== undefined) await sweep(ATTEMPT_MARK, this.#mark);
     if (pid !== undefined) this.#home.reaper.ended(pid);
     if (!this.#isReady) this.#refuse(new NotStarted(how));
     const lost = [...this.#held.values()];
@@ -239,6 +245,7 @@ export class Starter {
       if (held.ended === null) this.#notBegun(held, error);
       else held.ended.reject(error);
     }
+    this.#becomeOver();
   }
 }
 
