@@ -19,11 +19,13 @@ export function readCpu(cluster: Cluster): CpuSplit {
   const childrenOf = (parents: readonly number[]) =>
     [...table].filter(([, each]) => parents.includes(each.parent)).map(([pid]) => pid);
   const workers = cluster.workers.map((worker) => worker.pid);
-  const reapedMs = workers.reduce((sum, pid) => sum + (table.get(pid)?.reapedMs ?? 0), 0);
+  const children = childrenOf(workers);
+  // What starts programs for a worker has waited for them in its place.
+  const reapedMs = [...workers, ...children].reduce((sum, pid) => sum + (table.get(pid)?.reapedMs ?? 0), 0);
   return {
     serversMs: of(cluster.servers.map((server) => server.pid)),
     workersMs: of(workers),
-    childrenMs: of(childrenOf(workers)) + reapedMs,
+    childrenMs: of(children) + reapedMs,
     postgresMs: of([cluster.postgres.pid, ...childrenOf([cluster.postgres.pid])]),
     benchMs: of([process.pid]),
   };

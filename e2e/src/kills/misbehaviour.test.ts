@@ -24,6 +24,12 @@ tasks:
 tasks:
   - name: kill
     retries: { maxLost: 3 }
+    run: "read -r _ _ _ worker _ < /proc/$PPID/stat; kill -9 $worker; sleep 600"
+`,
+  orphan: `name: orphan
+tasks:
+  - name: kill
+    retries: { maxLost: 2 }
     run: "kill -9 $PPID; sleep 600"
 `,
   quiet: `name: quiet
@@ -77,6 +83,14 @@ test('one that makes no progress fails as stuck, and another task of the worker 
   expect(run.tasks[0]).toMatchObject({ state: 'failed', outcome: 'stuck' });
   expect(shown).toMatch(/wait +failed +1 .*stuck:progress: The attempt reported no progress/);
   expect((await quiet).run).toMatchObject({ outcome: 'succeeded' });
+}, 120_000);
+
+test('one that kills its parent ends no worker, and is given up as well (I28)', async () => {
+  const { run, shown } = await trigger('orphan');
+  expect(run.tasks[0]).toMatchObject({ state: 'failed', outcome: 'lost', code: 'lost:starter' });
+  expect(run.tasks[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['lost', 'lost']);
+  expect(shown).toMatch(/kill +failed +2 .*lost:starter: The parent of the process/);
+  expect((await trigger('quiet')).run).toMatchObject({ outcome: 'succeeded' });
 }, 120_000);
 
 test('one that kills its worker three times is given up, and the worker that comes after it goes on (I28)', async () => {

@@ -28,7 +28,7 @@ export class Capture {
     this.#source = source;
     this.#relief = relief;
     this.#onBytes = onBytes;
-    this.closed = new Promise((resolve) => source.once('close', () => resolve()));
+    this.closed = source.closed ? Promise.resolve() : new Promise((resolve) => source.once('close', () => resolve()));
     source.on('error', () => {});
     source.on('data', (bytes: Buffer) => {
       this.#onBytes(bytes);

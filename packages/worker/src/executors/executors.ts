@@ -50,7 +50,7 @@ export class Executors {
     this.#functions = new FunctionExecutor(bundles, { home, slots, mostChildren: config.slots, othersWait, onSlot });
     this.#byKind = {
       function: this.#functions,
-      process: new ProcessExecutor(home, bundles),
+      process: new ProcessExecutor(home, bundles, config.log),
       http: new HttpExecutor(new AddressPolicy(config.httpAllow, WORKER)),
     };
   }

@@ -2,56 +2,73 @@
  * `run:` — a program or a command line in its own process group. The attempt ends when its first process ends; everything
  * that it leaves behind is killed, inside its group and outside. Its output is what it wrote to the file $SIGNALBOX_OUTPUT.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { ProcessWork } from '@signalbox/protocol';
-import { PermanentError, type StopReason } from '@signalbox/sdk';
+import { type Log, PermanentError, type StopReason } from '@signalbox/sdk';
 import type { Bundles } from '../bundles/bundles.ts';
 import { failure, type Result, resultOfFault, type Used } from '../result.ts';
+import { TOKEN_CHARS } from '../starter/words.ts';
 import { Capture } from './capture.ts';
 import type { ChildHome } from './child-home.ts';
 import type { Execution } from './execution.ts';
 import { LastLines } from './last-lines.ts';
 import type { Watching } from './memory-watch.ts';
 import { oomKills, overMemory, ranOutSince } from './out-of-memory.ts';
-import type { Executor, Job, JobListener } from './port.ts';
+import type { Ended, Executor, Job, JobListener } from './port.ts';
 import { AttemptVoice } from './process/attempt-voice.ts';
-import { exitClass, exitCodeOf, type ProcessEnd } from './process/exit-class.ts';
+import { exitClass, exitCodeOf, KILLED_IN_SHELL, type ProcessEnd } from './process/exit-class.ts';
+import { type Program, StarterLost } from './process/program.ts';
+import { Programs } from './process/programs.ts';
 import type { SaidFailure } from './process/said-failure.ts';
 import { ProcessFolder } from './process-folder.ts';
 import { processVariables } from './process-variables.ts';
+import { Suspects } from './suspects.ts';
 import { ATTEMPT_MARK, signalGroup, sweep } from './sweep.ts';
 import { placeFiles } from './work-files.ts';
 
 /** For what is still in the pipes when the process has ended. */
 const DRAIN_MS = 1_000;
+/** For what was killed when the worker leaves. */
+const CLOSE_MS = 2_000;
+const NO_OUTPUT =
+  'The output of the process has not reached the worker, which may have too many files open (ulimit -n).';
+const NEIGHBOUR = 'what starts processes for the worker was ended while several ran';
 
 export class ProcessExecutor implements Executor {
-  readonly #home: ChildHome;
-  readonly #bundles: Bundles;
-  readonly #running = new Set<RunningProcess>();
+  readonly #parts: ProcessParts;
+  readonly #running = new Map<RunningProcess, Promise<void>>();
+  readonly #suspects = new Suspects();
 
-  constructor(home: ChildHome, bundles: Bundles) {
-    this.#home = home;
-    this.#bundles = bundles;
+  constructor(home: ChildHome, bundles: Bundles, log: Log) {
+    this.#parts = { home, bundles, programs: new Programs(home, log) };
   }
 
   start(job: Job, listener: JobListener): Execution {
-    const running = new RunningProcess(job, this.#home, this.#bundles);
-    this.#running.add(running);
-    void running.run().then((result) => {
+    const running = new RunningProcess(job, this.#parts, this.#suspects.has(job.assignment));
+    const over = running.run().then((ended) => {
       this.#running.delete(running);
-      listener.end(result);
+      if ('returned' in ended) this.#suspects.add(job.assignment);
+      else this.#suspects.clear(job.assignment);
+      listener.end(ended);
     });
+    this.#running.set(running, over);
     return running;
   }
 
   async close(): Promise<void> {
-    for (const running of this.#running) running.kill();
+    for (const running of this.#running.keys()) running.kill();
+    await within(CLOSE_MS, Promise.all(this.#running.values()));
+    await within(CLOSE_MS, this.#parts.programs.close());
   }
+}
+
+interface ProcessParts {
+  readonly home: ChildHome;
+  readonly bundles: Bundles;
+  readonly programs: Programs;
 }
 
 interface Exit {
@@ -64,19 +81,27 @@ class RunningProcess implements Execution {
   readonly #work: ProcessWork;
   readonly #home: ChildHome;
   readonly #bundles: Bundles;
+  readonly #programs: Programs;
+  /** It may have ended the starter of an attempt before: it gets one of its own. */
+  readonly #isAlone: boolean;
   readonly #mark = randomBytes(16).toString('hex');
-  #child: ChildProcess | null = null;
+  /** Null before it has begun, and when it has ended. */
+  #pid: number | null = null;
   #isStopped = false;
+  /** The last signal that could not be sent yet. */
+  #unsent: 'SIGTERM' | 'SIGKILL' | null = null;
   /** Null before it has ended. */
   #used: Used | null = null;
   /** Why it was ended, when it had more memory than it may. */
   #overMemory: string | null = null;
 
-  constructor(job: Job, home: ChildHome, bundles: Bundles) {
+  constructor(job: Job, { home, bundles, programs }: ProcessParts, isAlone: boolean) {
     this.#job = job;
     this.#work = job.work.shape as ProcessWork;
     this.#home = home;
     this.#bundles = bundles;
+    this.#programs = programs;
+    this.#isAlone = isAlone;
   }
 
   stop(reason: StopReason): void {
@@ -93,23 +118,33 @@ class RunningProcess implements Execution {
   }
 
   #signal(signal: 'SIGTERM' | 'SIGKILL'): void {
-    const pid = this.#child?.pid;
-    if (pid === undefined || this.#child?.exitCode !== null || this.#child.signalCode !== null) return;
+    if (this.#pid === null) {
+      this.#unsent = signal;
+      return;
+    }
     this.#job.log.line('system', `${signal} was sent to the process and its group.`);
-    signalGroup(pid, signal);
+    signalGroup(this.#pid, signal);
   }
 
-  async run(): Promise<Result> {
+  async run(): Promise<Ended> {
     let folder: ProcessFolder | null = null;
     try {
       folder = await ProcessFolder.make();
       const result = await this.#runIn(folder);
       return this.#used === null ? result : { ...result, used: this.#used };
     } catch (error) {
-      return resultOfFault(error);
+      return error instanceof StarterLost ? this.#starterLost(error) : resultOfFault(error);
     } finally {
       await folder?.remove();
     }
+  }
+
+  /** How it would have ended nobody knows. Where it may not be to blame it goes back, and runs apart from others the next time. */
+  #starterLost({ message, wasAlone }: StarterLost): Ended {
+    if (this.#overMemory !== null) return failure('resource', this.#overMemory, 'memory');
+    if (!wasAlone) return { returned: NEIGHBOUR, hasBegun: true, isSuspect: true };
+    const text = `The parent of the process, which starts programs for the worker, was ended (${message}) while the attempt ran, so nothing is known of its end. It was killed.`;
+    return failure('lost', text, 'lost:starter');
   }
 
   async #runIn(folder: ProcessFolder): Promise<Result> {
@@ -133,7 +168,9 @@ class RunningProcess implements Execution {
       // Last: what a definition sets under `env` is meant.
       const exit = await this.#spawn(cwd, { ...voice.variables, ...variables }, stderr);
       const said = await voice.end();
-      const end: ProcessEnd = { ...exit, ranOut: ranOutSince(before), stderr: stderr.lines().join('\n') };
+      const isKilled = exit.signal === 'SIGKILL' || exit.code === KILLED_IN_SHELL;
+      const ranOut = isKilled ? ranOutSince(before) : null;
+      const end: ProcessEnd = { ...exit, ranOut, stderr: stderr.lines().join('\n') };
       return await this.#resultOf(end, said, () => folder.readOutput(voice.output));
     } finally {
       voice.close();
@@ -166,39 +203,36 @@ class RunningProcess implements Execution {
       typeof run === 'string'
         ? [shell ?? 'sh', '-c', run]
         : run.map((text, no) => context.text(`run[${no}]`, 'argument', text));
-    this.#home.cpu.began();
-    const spawnedAt = performance.now();
-    const child = spawn(program as string, args, {
-      cwd,
-      detached: true,
-      env: { ...this.#home.environment, ...variables, ...this.#home.reaper.variables, [ATTEMPT_MARK]: this.#mark },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    this.#child = child;
-    const exited = new Promise<Exit>((resolve, reject) => {
-      child.once('error', (error: NodeJS.ErrnoException) => {
-        const text = error.code === 'ENOENT' ? 'there is no such program on this worker' : error.message;
-        reject(new PermanentError(`${String(program)} could not be started: ${text}.`));
-      });
-      child.once('exit', (code, signal) => resolve({ code, signal }));
-    });
-    const { pid } = child;
-    if (pid === undefined) return exited;
-    this.#home.reaper.began(pid);
-    const watching = this.#watchMemory(pid);
-    const captures = this.#capture(child, stderr);
+    const env = { ...this.#home.environment, ...variables, ...this.#home.reaper.variables, [ATTEMPT_MARK]: this.#mark };
+    const token = randomBytes(TOKEN_CHARS / 2).toString('hex');
+    const order = { program: program as string, args, cwd, env, token };
+    let started: Program;
+    const startedAt = performance.now();
     try {
-      const exit = await exited;
-      const cpuMicros = await this.#home.cpu.exited(performance.now() - spawnedAt);
+      started = await this.#programs.start(order, this.#isAlone);
+    } catch (error) {
+      if (error instanceof StarterLost) await sweep(ATTEMPT_MARK, this.#mark);
+      throw error;
+    }
+    const { pid } = started;
+    this.#pid = pid;
+    this.#home.reaper.began(pid);
+    if (this.#unsent !== null) this.#signal(this.#unsent);
+    const watching = this.#watchMemory(pid);
+    const captures = this.#capture(started, stderr);
+    try {
+      const { cpuMicros, ...exit } = await started.ended;
       const peakBytes = watching.peakBytes();
       if (cpuMicros !== null) this.#used = { cpuMicros: Math.max(1, cpuMicros), peakBytes };
       return exit;
     } finally {
+      this.#pid = null;
       watching.end();
       signalGroup(pid, 'SIGKILL');
-      const swept = await sweep(ATTEMPT_MARK, this.#mark, pid);
+      const swept = await sweep(ATTEMPT_MARK, this.#mark, { pid, startedAt });
       if (swept > 0) this.#job.log.line('system', `Killed what had left the group: ${swept} more.`);
-      await drain(captures);
+      if (!(await drain(captures))) this.#job.log.line('system', NO_OUTPUT);
+      started.forgetOutput();
       this.#home.reaper.ended(pid);
     }
   }
@@ -209,30 +243,48 @@ class RunningProcess implements Execution {
     return this.#home.memory.watch({ group, limitBytes, onOver: (bytes) => this.#tooLarge(bytes) });
   }
 
-  #capture(child: ChildProcess, stderr: LastLines): readonly Capture[] {
+  #capture({ stdout, stderr }: Program, last: LastLines): readonly Promise<Capture>[] {
     const { log } = this.#job;
     const { relief } = this.#home;
-    const out = new Capture(child.stdout as Readable, relief, (bytes) => log.bytes('stdout', bytes));
-    const error = new Capture(child.stderr as Readable, relief, (bytes) => {
-      stderr.push(bytes);
-      log.bytes('stderr', bytes);
-    });
-    out.begin(log);
-    error.begin(log);
-    return [out, error];
+    const captured = async (source: Promise<Readable>, onBytes: (bytes: Buffer) => void): Promise<Capture> => {
+      const capture = new Capture(await source, relief, onBytes);
+      capture.begin(log);
+      return capture;
+    };
+    return [
+      captured(stdout, (bytes) => log.bytes('stdout', bytes)),
+      captured(stderr, (bytes) => {
+        last.push(bytes);
+        log.bytes('stderr', bytes);
+      }),
+    ];
   }
 }
 
-/** The pipes may be held by something that could not be found: they are not waited for. */
-async function drain(captures: readonly Capture[]): Promise<void> {
-  for (const capture of captures) capture.hurry();
+/**
+ * The pipes may be held by something that could not be found: they are not waited for. False where one has not even come: it is there
+ * before the process is, unless the worker could not take it.
+ */
+async function drain(captures: readonly Promise<Capture>[]): Promise<boolean> {
+  let arrived = 0;
+  const all = captures.map(async (coming) => {
+    const capture = await coming;
+    arrived++;
+    capture.hurry();
+    await capture.closed;
+  });
+  await within(DRAIN_MS, Promise.all(all));
+  for (const coming of captures) void coming.then((capture) => capture.destroy());
+  return arrived === captures.length;
+}
+
+async function within(ms: number, awaited: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, DRAIN_MS);
+    timer = setTimeout(resolve, ms);
   });
-  await Promise.race([Promise.all(captures.map(({ closed }) => closed)), late]);
+  await Promise.race([awaited, late]);
   clearTimeout(timer);
-  for (const capture of captures) capture.destroy();
 }
 
 function describe({ code, signal, ranOut }: ProcessEnd, isStopped: boolean): string {

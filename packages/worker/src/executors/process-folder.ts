@@ -3,7 +3,7 @@
  * the worker.
  */
 import { constants } from 'node:fs';
-import { lstat, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, open, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MAX_OUTPUT_BYTES } from '@signalbox/protocol';
@@ -11,8 +11,12 @@ import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import { failure, type Result } from '../result.ts';
 import { isLines, parseLines } from './output-lines.ts';
 
+const WORK = 'work';
+
 export class ProcessFolder {
   readonly #root: string;
+  /** As of the last look. */
+  #isUntouched = false;
 
   private constructor(root: string) {
     this.#root = root;
@@ -25,7 +29,7 @@ export class ProcessFolder {
   }
 
   get work(): string {
-    return join(this.#root, 'work');
+    return join(this.#root, WORK);
   }
 
   /** For the files of the dag, where the task has another working folder. */
@@ -60,14 +64,36 @@ export class ProcessFolder {
     return path;
   }
 
+  /**
+   * Whether nothing lies beside the working folder, so that no file has to be looked for. The socket is none: it is removed when the
+   * process has ended.
+   */
+  async isUntouched(): Promise<boolean> {
+    const names = await readdir(this.#root).catch(() => null);
+    this.#isUntouched = names?.length === 1 && names[0] === WORK;
+    return this.#isUntouched;
+  }
+
   async remove(): Promise<void> {
+    if (this.#isUntouched && (await this.#removeEmpty())) return;
     // Something that escaped everything may still write into it; what is left is the system's to clean.
     await rm(this.#root, { recursive: true, force: true, maxRetries: 2 }).catch(() => {});
   }
 
+  /** Two calls in the place of the many that look into folders. */
+  async #removeEmpty(): Promise<boolean> {
+    try {
+      await rmdir(this.work);
+      await rmdir(this.#root);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** What can't be stored fails the task for good: trying again would do its work again for the same end (I56). */
   async readOutput(given: string | null): Promise<Result> {
-    const found = await lstat(this.output).catch(() => null);
+    const found = this.#isUntouched ? null : await lstat(this.output).catch(() => null);
     if (found === null) return { outcome: 'succeeded', output: given ?? '', error: '' };
     // A pipe would be read for ever.
     if (!found.isFile()) return failure('permanent', 'What lies at $SIGNALBOX_OUTPUT is no file.');

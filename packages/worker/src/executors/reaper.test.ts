@@ -62,10 +62,10 @@ test.skipIf(!existsSync('/proc/self/environ'))(
   },
 );
 
-test('a worker that leaves in order leaves nothing behind, its reaper included', async () => {
+test('a worker that leaves in order leaves nothing behind, its reaper and its starter included', async () => {
   const { worker, run } = await startBody();
   expect((await run(commandOf('true'))).outcome).toBe('succeeded');
-  expect(withText(worker.id).length).toBe(1);
+  expect(withText(worker.id).length).toBe(2);
   await worker.stop();
   await until(() => withText(worker.id).length === 0);
 });

@@ -2,7 +2,7 @@
  * Finds processes by a mark in their environment. All processes that they start inherit it, also in other groups and
  * sessions. Without /proc nothing can be found; process groups are still killed there.
  */
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 
 /** In the environment of all that belongs to one process attempt, or to one child for functions. */
@@ -14,15 +14,24 @@ export const WORKER_MARK = 'SIGNALBOX_WORKER_MARK';
 const MAX_ROUNDS = 20;
 /** Read at a time. */
 const SLICE = 64;
+/** More than any machine begins, threads included. */
+const MOST_PIDS_A_MS = 50;
+
+export interface Leader {
+  readonly pid: number;
+  /** By `performance.now()`, before it began. */
+  readonly startedAt: number;
+}
 
 /**
  * Kills all that has the mark, and says how many there were outside of the group: what is in it has been killed with it, and may
- * take a moment to be gone.
+ * take a moment to be gone. All of it descends from the leader, so what is older than a leader that has just begun is not looked at.
  */
-export async function sweep(variable: string, mark: string, group = 0): Promise<number> {
+export async function sweep(variable: string, mark: string, leader: Leader | null = null): Promise<number> {
+  const group = leader?.pid ?? 0;
   const outside = new Set<number>();
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const found = await findMarked(`${variable}=${mark}`);
+    const found = await findMarked(`${variable}=${mark}`, leader);
     if (found.length === 0) break;
     for (const pid of found) {
       const its = group === 0 ? 0 : await groupOf(pid);
@@ -42,25 +51,62 @@ async function groupOf(pid: number): Promise<number | null> {
   return group === undefined ? null : Number(group);
 }
 
+interface Asker {
+  readonly needle: Buffer;
+  readonly leader: Leader | null;
+  readonly found: (pids: number[]) => void;
+}
+
 /** Those who wait for the next reading, with what they look for. */
-let asking: { readonly needle: Buffer; readonly found: (pids: number[]) => void }[] = [];
+let asking: Asker[] = [];
 let isReading = false;
 
 /** One reading of /proc serves all who asked before it began: attempts that end together cost as much as one. */
-function findMarked(entry: string): Promise<number[]> {
+function findMarked(entry: string, leader: Leader | null): Promise<number[]> {
   return new Promise((found) => {
-    asking.push({ needle: Buffer.from(entry), found });
+    asking.push({ needle: Buffer.from(entry), leader, found });
     if (!isReading) void readAll();
   });
+}
+
+let pidMax: number | undefined;
+
+/**
+ * Pids are given out in order, from the highest one back to the lowest: those that came after the leader are in the half of the circle
+ * that begins with its own. Null: so much may have been begun meanwhile that a whole turn can't be ruled out.
+ */
+export function youngerThan(
+  { pid, startedAt }: Leader,
+  now: number,
+  most = (pidMax ??=
+    readPidMax()),
+): ((other: number) => boolean) | null {
+  const half = Math.floor(most / 2);
+  if ((now - startedAt) * MOST_PIDS_A_MS >= half) return null;
+  return (other) => (other - pid + most) % most < half;
+}
+
+function readPidMax(): number {
+  try {
+    return Number(readFileSync('/proc/sys/kernel/pid_max', 'latin1')) || 0;
+  } catch {
+    return 0;
+  }
 }
 
 async function readAll(): Promise<void> {
   isReading = true;
   while (asking.length > 0) {
     // Whoever asks from here on may look for something that has been passed already.
-    const askers = asking.map((one) => ({ ...one, pids: [] as number[] }));
+    const now = performance.now();
+    const askers = asking.map(({ needle, leader, found }) => {
+      const isYounger = leader === null ? null : youngerThan(leader, now);
+      return { needle, found, isCandidate: isYounger ?? (() => true), pids: [] as number[] };
+    });
     asking = [];
-    const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+    const pids = (await readdir('/proc').catch(() => [])).filter(
+      (name) => /^\d+$/.test(name) && askers.some(({ isCandidate }) => isCandidate(Number(name))),
+    );
     for (let from = 0; from < pids.length; from += SLICE) {
       for (const pid of pids.slice(from, from + SLICE)) {
         const environment = environmentOf(pid);

@@ -2,7 +2,13 @@
  * How a process sends the requests that a function makes through its context: HTTP on a socket file in the private folder of
  * the attempt. Only the worker's own account can open it, nothing listens on a port, and it is removed with the attempt.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
 import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import {
   MAX_ADDED_BYTES,
@@ -39,6 +45,9 @@ const DONE: Answer = { status: 204 };
 export class AttemptDoor {
   readonly #parts: DoorParts;
   readonly #server: Server;
+  #http: HttpServer | null = null;
+  readonly #open = new Set<Socket>();
+  #isClosed = false;
   /** JSON text that was given as the output; null when none was. */
   output: string | null = null;
   /** What an end that is no success means, as the process says. */
@@ -46,10 +55,8 @@ export class AttemptDoor {
 
   constructor(parts: DoorParts) {
     this.#parts = parts;
-    this.#server = createServer((request, response) => void this.#serve(request, response));
+    this.#server = createServer((socket) => this.#greet(socket));
     this.#server.maxConnections = MOST_CONNECTIONS;
-    this.#server.keepAliveTimeout = 60_000;
-    this.#server.on('clientError', (_, socket) => socket.destroy());
   }
 
   /** Its folder is private, so that nobody reaches it before its own mode is set. */
@@ -61,8 +68,25 @@ export class AttemptDoor {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#server.close();
-    this.#server.closeAllConnections();
+    for (const socket of this.#open) socket.destroy();
+  }
+
+  /** Most processes never come here, so what speaks HTTP is made for the first that does. */
+  #greet(socket: Socket): void {
+    if (this.#isClosed) {
+      socket.destroy();
+      return;
+    }
+    this.#open.add(socket);
+    socket.once('close', () => this.#open.delete(socket));
+    if (this.#http === null) {
+      this.#http = createHttpServer((request, response) => void this.#serve(request, response));
+      this.#http.keepAliveTimeout = 60_000;
+      this.#http.on('clientError', (_, broken) => broken.destroy());
+    }
+    this.#http.emit('connection', socket);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -4,8 +4,8 @@
  * is half written is left for the next reading.
  */
 
-import { constants } from 'node:fs';
-import { chmod, lstat, open } from 'node:fs/promises';
+import { chmodSync, constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { InexactJson, parseExactJson } from '@signalbox/protocol/exact-json';
 import { MAX_CHECKPOINT_BYTES, MAX_PROGRESS_NOTE_CHARS } from '@signalbox/protocol/limits';
@@ -50,11 +50,13 @@ export class AttemptVoice {
   static async begin(job: Job, folder: ProcessFolder): Promise<AttemptVoice> {
     const voice = new AttemptVoice(job, folder);
     const { checkpoint } = job.assignment;
-    if (checkpoint !== '') await folder.write('checkpoint.json', checkpoint);
-    await voice.#look(); // What is there now is nothing that the process has said.
+    if (checkpoint !== '') {
+      await folder.write('checkpoint.json', checkpoint);
+      await voice.#look(); // What is there now is nothing that the process has said.
+    }
     try {
       await voice.#door.open(folder.socket);
-      await chmod(folder.socket, 0o600);
+      chmodSync(folder.socket, 0o600);
       voice.#isOpen = true;
     } catch (error) {
       job.log.line('system', `$SIGNALBOX_SOCKET could not be opened, files work all the same: ${String(error)}`);
@@ -83,6 +85,7 @@ export class AttemptVoice {
   async end(): Promise<SaidFailure | null> {
     this.close();
     while (this.#isLooking) await new Promise((resolve) => setTimeout(resolve, 5));
+    if (await this.#folder.isUntouched()) return this.#door.failure;
     await within(LAST_SAVE_MS, this.#look());
     return (await this.#readFailure()) ?? this.#door.failure;
   }

@@ -24,7 +24,7 @@ export interface ProcessEnd {
 }
 
 const PERMANENT: ReadonlySet<number> = new Set([64, 65, 66, 77, 78, 126, 127]);
-const KILLED_IN_SHELL = 137;
+export const KILLED_IN_SHELL = 137;
 const HEAP = /JavaScript heap out of memory|Allocation failed - /;
 
 export function exitClass(end: ProcessEnd, own: ClassMap | undefined): ExitClass {
