@@ -73,8 +73,8 @@ function mayLook({ settings, preemptions, mono }: State): boolean {
 /** Of all workers of the group the one where the least is lost. */
 function findVictims(state: State, group: OfferGroup, request: Request | null): Victims | null {
   let best: Victims | null = null;
-  // A worker for itself would cost all that runs there.
-  if (request?.exclusive === true) return null;
+  // A worker for itself would cost all that runs there, and several workers for a gang as much.
+  if (request?.exclusive === true || request?.gang !== undefined) return null;
   for (const worker of state.workers.all()) {
     if (worker.isDraining || worker.hasLeft || worker.running === 0) continue;
     if (!worker.offers.some((offer) => offer.group === group)) continue;
