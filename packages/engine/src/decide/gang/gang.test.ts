@@ -217,3 +217,35 @@ test('a run that is paused and resumed, or changes its priority, queues its gang
   expect(members(box)).toBe('running running running');
   expect(box.changes('AttemptClaimed')).toHaveLength(3);
 });
+
+describe('slots that are lent for one decision', () => {
+  const lendOne = (box: Scenario, name: string) =>
+    box.lend(box.worker(name), 1, false, 0, { traits: traits(name, 1), isWhole: true });
+
+  test('are kept for a moment while a gang waits for more of them', () => {
+    const box = three();
+    lendOne(box, 'w1');
+    lendOne(box, 'w2');
+    expect(box.worker('w1').returned).toBe(0);
+    lendOne(box, 'w3');
+    expect(members(box)).toBe('running running running');
+  });
+
+  test('go back when too few of them come', () => {
+    const box = three();
+    lendOne(box, 'w1');
+    lendOne(box, 'w2');
+    box.advance('150ms');
+    expect(box.worker('w1').returned).toBe(0);
+    box.advance('100ms');
+    expect([box.worker('w1').returned, box.worker('w2').returned]).toEqual([1, 1]);
+    lendOne(box, 'w3');
+    expect(members(box)).toBe('ready ready ready');
+  });
+
+  test('go back at once where no gang waits', () => {
+    const box = scenario({ dag: dag([task('plain')]), workers: ['w1'] });
+    box.lend(box.worker(), 2, false);
+    expect(box.worker().returned).toBe(1);
+  });
+});
