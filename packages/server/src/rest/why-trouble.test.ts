@@ -48,6 +48,9 @@ test('set_aside: its rows cannot be read', async () => {
      select run_id, 1, 0, '${randomUUID()}', 99, 1, 0, shard, 1 from run where uid = '${run}'`,
   );
   await rig.sql(`update shard set epoch = epoch + 1, owner = null where shard = ${await shardOf(run)}`);
-  await codeIs(run, "set_aside").catch(async (e) => { console.log(JSON.stringify(await whyOf(run)), JSON.stringify(await rig.read(`/v1/runs/${run}`))); throw e; });
+  await codeIs(run, 'set_aside').catch(async (e) => {
+    console.log(JSON.stringify(await whyOf(run)), JSON.stringify(await rig.read(`/v1/runs/${run}`)));
+    throw e;
+  });
   expect((await whyOf(run)).suggestion).toContain(`signalbox runs show ${run} --json`);
 });

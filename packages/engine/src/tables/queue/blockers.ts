@@ -11,7 +11,10 @@ import { RateLimit } from '../limit/rate-limit.ts';
 import type { State } from '../state.ts';
 import type { Lane } from './lane.ts';
 
-/** As the reasons of single tasks are called; `workers_busy`: only workers are missing, `no_room`: or room on them. */
+/**
+ * As the reasons of single tasks are called; `workers_busy`: only workers are missing, `no_room`: or room on them; `gang`: of a single
+ * task, whose gang is not complete.
+ */
 export type BlockerCode =
   | 'frozen'
   | 'halted'
@@ -24,6 +27,7 @@ export type BlockerCode =
   | 'cap_full'
   | 'workers_busy'
   | 'no_room'
+  | 'gang'
   | 'run_queued'
   | 'run_key';
 
