@@ -1,4 +1,5 @@
 /** Gangs with real servers and real workers. */
+import type { Why } from '@signalbox/protocol';
 import type { HandlerContext } from '@signalbox/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from './testing/rig.ts';
@@ -16,7 +17,7 @@ async function begin(name: string, definition: object): Promise<string> {
 }
 
 const taskOf = async (id: string, task = 'fit') => (await rig.ask('GET', `/v1/runs/${id}/tasks/${task}`)).body;
-const whyOf = async (id: string) => (await rig.ask('GET', `/v1/runs/${id}/tasks/fit%5B0%5D/why`)).body;
+const whyOf = (id: string) => rig.read<Why>(`/v1/runs/${id}/tasks/fit%5B0%5D/why`);
 const stateIs = (id: string, state: string) => eventually(async () => (await taskOf(id)).state === state);
 /** Has room for one task, and runs on a machine of its own, as far as the server knows. */
 const machine = (handlers: Record<string, unknown>, queue: string, host: string, server = 0) =>
@@ -66,8 +67,8 @@ test('when one member fails the others are stopped, and all of them run again', 
   const id = await begin('again', { tasks: [{ name: 'fit', handler: 'fit', queue: 'again', gang: 2, retries }] });
   await stateIs(id, 'succeeded');
   expect([stopped, tries.toSorted()]).toEqual([[1], [0, 0, 1, 1]]);
-  const { attempts } = await taskOf(id, 'fit%5B1%5D');
-  expect(attempts.map(({ outcome, code }: { outcome: string; code: string }) => [outcome, code])).toEqual([
+  const { attempts } = await rig.read<{ readonly attempts: readonly { readonly outcome: string; readonly code: string | null }[] }>(`/v1/runs/${id}/tasks/fit%5B1%5D`);
+  expect(attempts.map(({ outcome, code }) => [outcome, code])).toEqual([
     ['lost', 'gang'],
     ['succeeded', null],
   ]);

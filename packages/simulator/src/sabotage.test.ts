@@ -722,6 +722,18 @@ function altersTasks(host: Host, alter: (tasks: State['tasks'], slot: TaskSlot) 
   };
 }
 
+/** A gang is one task after the other. */
+function startsHalfGangs(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  turns.decide = (...parts) => {
+    decide(...parts);
+    for (const dag of turns.current()?.dags.byId.values() ?? []) {
+      for (const lane of [...dag.lanes.values()].flat()) if (lane !== undefined) Object.assign(lane, { gangSize: 1 });
+    }
+  };
+}
+
 const BLOCKED = 0;
 
 /** The end of a task is counted down twice for those that still wait for others. */
@@ -782,6 +794,7 @@ const CASES: readonly Case[] = [
   { what: 'the labels of workers', within: 60, expected: /^I24/, onHost: ignoresLabels },
   { what: 'one count of resources', within: 100, expected: /^I24/, onHost: countsResourcesTwice },
   { what: 'resources that are lent', within: 60, mode: 'liveness', expected: /^(I29|I72)/, onHost: losesResources },
+  { what: 'claims of whole gangs', within: 100, expected: /^I24/, onHost: startsHalfGangs },
   { what: 'classes in preemption', within: 20, expected: /^I49/, onHost: preemptsAnybody },
   { what: 'what is frozen', within: 100, shownBy: 4, expected: /^I46/, onHost: ignoresFreezes },
   { what: 'what is counted under quotas', within: 200, shownBy: 14, expected: /^(I50|I19)/, onHost: forgetsCounts },

@@ -11,6 +11,7 @@ import type { Broken, History } from './world/history.ts';
 import { planKeys, usesKeys } from './world/keys.ts';
 import { planPools, usesLimits } from './world/limits.ts';
 import { type NodeHooks, SimNode } from './world/node.ts';
+import { planGangs, usesGangs } from './world/gangs.ts';
 import { planPlacement, planTraits, usesPlacement } from './world/placement.ts';
 import type { ClockFaults } from './world/process.ts';
 import { SimWorker } from './world/worker.ts';
@@ -153,7 +154,12 @@ function startAll(world: World, useEveryMs: readonly number[]): SimClients {
   const limited = usesLimits(world.chance) ? planPools(world.chance.fork('pools'), plain) : plain;
   const keyed = usesKeys(world.chance) ? planKeys(world.chance.fork('keys'), limited) : limited;
   const dags = usesPlacement(world.chance) ? planPlacement(world.chance.fork('placement'), keyed) : keyed;
-  const clients = new SimClients(world, dags);
+  // Limits that span shards may be smaller than a gang.
+  const withGangs =
+    usesGangs(world.chance) && !usesLimits(world.chance)
+      ? planGangs(world.chance.fork('gangs'), dags, world.workers.map(({ shape }) => shape))
+      : dags;
+  const clients = new SimClients(world, withGangs);
   clients.start(chance.pick(useEveryMs));
   return clients;
 }
