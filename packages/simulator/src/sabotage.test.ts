@@ -722,15 +722,23 @@ function altersTasks(host: Host, alter: (tasks: State['tasks'], slot: TaskSlot) 
   };
 }
 
-/** A gang is one task after the other. */
+/** Members of a gang are claimed one by one, as items of a map are. */
 function startsHalfGangs(host: Host): void {
   const { turns } = insideOf(host);
   const decide = turns.decide.bind(turns);
+  const altered = new WeakSet<object>();
   turns.decide = (...parts) => {
-    decide(...parts);
-    for (const dag of turns.current()?.dags.byId.values() ?? []) {
-      for (const lane of [...dag.lanes.values()].flat()) if (lane !== undefined) Object.assign(lane, { gangSize: 1 });
+    const queues = turns.current()?.queues;
+    if (queues !== undefined && !altered.has(queues)) {
+      altered.add(queues);
+      const find = queues.getOrAdd.bind(queues);
+      queues.getOrAdd = (tenantId, name, request = null) => {
+        if (request === null) return find(tenantId, name);
+        const { gang: _apart, ...alone } = request;
+        return find(tenantId, name, alone);
+      };
     }
+    decide(...parts);
   };
 }
 

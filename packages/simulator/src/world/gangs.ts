@@ -4,9 +4,9 @@ import type { Chance } from './chance.ts';
 import type { WorkerShape } from './worker-shape.ts';
 import type { PlannedDag } from './workload.ts';
 
-/** In most histories there are none: they take many slots, and others would see little of other work. */
+/** In half of the histories there are none. */
 export function usesGangs(chance: Chance): boolean {
-  return chance.fork('use of gangs').happens(0.25);
+  return chance.fork('use of gangs').happens(0.5);
 }
 
 const LARGEST = 3;
@@ -24,7 +24,7 @@ function withGangs(chance: Chance, spec: DagSpec, workers: readonly WorkerShape[
   if (spec.templates !== undefined || spec.rate !== undefined) return spec;
   const groups = [...(spec.groups ?? [])];
   const tasks = spec.tasks.map((task, no): TaskSpec => {
-    if (!mayBeGang(spec, task, no) || !chance.happens(0.4)) return task;
+    if (!mayBeGang(spec, task, no) || !chance.happens(0.6)) return task;
     const largest = Math.min(most, spec.maxActiveTasksPerRun ?? LARGEST, task.maxActive ?? LARGEST, LARGEST);
     const gang = drawGang(chance, task, workers, largest);
     if (gang === null) return task;
