@@ -67,7 +67,9 @@ test('when one member fails the others are stopped, and all of them run again', 
   const id = await begin('again', { tasks: [{ name: 'fit', handler: 'fit', queue: 'again', gang: 2, retries }] });
   await stateIs(id, 'succeeded');
   expect([stopped, tries.toSorted()]).toEqual([[1], [0, 0, 1, 1]]);
-  const { attempts } = await rig.read<{ readonly attempts: readonly { readonly outcome: string; readonly code: string | null }[] }>(`/v1/runs/${id}/tasks/fit%5B1%5D`);
+  const { attempts } = await rig.read<{
+    readonly attempts: readonly { readonly outcome: string; readonly code: string | null }[];
+  }>(`/v1/runs/${id}/tasks/fit%5B1%5D`);
   expect(attempts.map(({ outcome, code }) => [outcome, code])).toEqual([
     ['lost', 'gang'],
     ['succeeded', null],

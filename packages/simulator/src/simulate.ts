@@ -7,11 +7,11 @@ import type { Fault } from './fault.ts';
 import { drawFaults } from './faults.ts';
 import type { Chance } from './world/chance.ts';
 import { SimClients } from './world/client.ts';
+import { planGangs, usesGangs } from './world/gangs.ts';
 import type { Broken, History } from './world/history.ts';
 import { planKeys, usesKeys } from './world/keys.ts';
 import { planPools, usesLimits } from './world/limits.ts';
 import { type NodeHooks, SimNode } from './world/node.ts';
-import { planGangs, usesGangs } from './world/gangs.ts';
 import { planPlacement, planTraits, usesPlacement } from './world/placement.ts';
 import type { ClockFaults } from './world/process.ts';
 import { SimWorker } from './world/worker.ts';
@@ -117,7 +117,8 @@ function buildCluster(world: World, hooks: NodeHooks): string {
       queues,
       tenants: planTenants(world),
       ...(weights !== null && { weights }),
-      ...(usesPlacement(world.chance) && { traits }),
+      // A gateway lends for a gang, too, only slots of workers that say what they have.
+      ...((usesPlacement(world.chance) || usesGangs(world.chance)) && { traits }),
     };
     world.workers.push(new SimWorker(world, `w${world.workers.length}`, shape, clocks()));
   }
@@ -157,7 +158,11 @@ function startAll(world: World, useEveryMs: readonly number[]): SimClients {
   // Limits that span shards may be smaller than a gang.
   const withGangs =
     usesGangs(world.chance) && !usesLimits(world.chance)
-      ? planGangs(world.chance.fork('gangs'), dags, world.workers.map(({ shape }) => shape))
+      ? planGangs(
+          world.chance.fork('gangs'),
+          dags,
+          world.workers.map(({ shape }) => shape),
+        )
       : dags;
   const clients = new SimClients(world, withGangs);
   clients.start(chance.pick(useEveryMs));

@@ -55,7 +55,8 @@ export function hands(scene: Scene): Checker {
     if (change.attemptNo !== task.attemptNo || change.fence !== task.fence) {
       scene.fail('I32', `${what} was cleared after attempt ${change.attemptNo}, it had ${task.attemptNo}`);
     }
-    if (change.from !== 'retrying' && !change.freshBudget && change.actor !== 'gang') scene.fail('I39', `${what} got another budget than it may`);
+    if (change.from !== 'retrying' && !change.freshBudget && change.actor !== 'gang')
+      scene.fail('I39', `${what} got another budget than it may`);
     const isReopened = changes.some((other) => other.kind === 'RunReopened' && other.runId === change.runId);
     if (change.actor === 'policy') return checkPolicy(change, changes);
     if (change.actor === 'gang') return checkOfGang(change, changes);

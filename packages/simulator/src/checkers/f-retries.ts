@@ -59,14 +59,17 @@ export function retries(scene: Scene): Checker {
     const sumOf = (count: (task: TaskBook) => number) => others.reduce((sum, other) => sum + count(other), 0);
     if (change.lostCount !== lost) scene.fail('I39', `${what} counts ${change.lostCount} lost, there are ${lost}`);
     const isLast = change.code === 'timeout:total';
-    const ofClass = (task.counts.get(change.outcome) ?? 0) + 1 + sumOf((other) => other.counts.get(change.outcome) ?? 0);
+    const ofClass =
+      (task.counts.get(change.outcome) ?? 0) + 1 + sumOf((other) => other.counts.get(change.outcome) ?? 0);
     const budget = retry.budgets?.[change.outcome as FailureClass] ?? Number.POSITIVE_INFINITY;
     const mayRetry =
       mayRun(run, change.taskNo) &&
       !isLast &&
       (isLost
         ? lost + sumOf((other) => other.lost) < retry.maxLost
-        : isWorthIt(retry, change) && failures + sumOf((other) => other.failures) < retry.maxAttempts && ofClass < budget);
+        : isWorthIt(retry, change) &&
+          failures + sumOf((other) => other.failures) < retry.maxAttempts &&
+          ofClass < budget);
     const { poison } = taskSpecOf(run, change.taskNo);
     const isPoison = poison !== undefined && (change.quick?.count ?? 0) >= poison.count;
     // Stopped by hand, to be cleared or marked in the same commit: see `e-hands.ts`.

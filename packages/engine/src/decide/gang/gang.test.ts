@@ -207,6 +207,14 @@ describe('a try of a gang', () => {
   });
 });
 
+test('a critical task that needs one of its workers stops all of its members', () => {
+  const { box } = begin();
+  box.dagId = box.deploy(dag([task('urgent')], { priority: 'critical' }), 'urgent');
+  box.submit();
+  const kills = [...box.workers.values()].flatMap(({ killed }) => killed.map(({ reason }) => reason));
+  expect(kills).toEqual(['preempted', 'preempted', 'preempted']);
+});
+
 test('a run that is paused and resumed, or changes its priority, queues its gang once', () => {
   const box = three();
   const runId = box.lastRun();
