@@ -263,6 +263,8 @@ function leaveOutside(world: World): void {
     else node.pause('stopped');
     world.network.unheard(node.machine);
   }
+  // A gang needs a worker for each of its members.
+  if (usesGangs(world.chance)) return;
   for (const worker of world.workers.slice(1)) {
     if (chance.happens(0.6)) continue;
     worker.isWanted = false;
