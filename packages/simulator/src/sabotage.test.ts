@@ -732,8 +732,8 @@ function startsHalfGangs(host: Host): void {
     if (queues !== undefined && !altered.has(queues)) {
       altered.add(queues);
       const find = queues.getOrAdd.bind(queues);
-      queues.getOrAdd = (tenantId, name, request = null) => {
-        if (request === null) return find(tenantId, name);
+      queues.getOrAdd = (tenantId, name, request) => {
+        if (request == null) return find(tenantId, name);
         const { gang: _apart, ...alone } = request;
         return find(tenantId, name, alone);
       };
