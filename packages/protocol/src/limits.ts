@@ -26,6 +26,8 @@ export const MAX_MAP_DEPTH = 3;
 /** Lists that one map goes over. */
 export const MAX_MAP_SOURCES = 5;
 /** Items of one map, unless its dag says otherwise, and the most that it may say. */
+/** Members of a gang. */
+export const MAX_GANG_SIZE = 256;
 export const DEFAULT_MAP_SIZE = 10_000;
 export const MAX_MAP_SIZE = 1_000_000;
 /** JSON text of a run's params. */

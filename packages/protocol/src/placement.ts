@@ -14,6 +14,13 @@ export interface WorkerOffers {
 export interface HeldBooking {
   readonly resources: Amounts;
   readonly exclusive: boolean;
+  readonly gang?: GangPlace;
+}
+
+/** Which member of a gang it is, and the hosts of all members, by rank; a host that is not known is empty. */
+export interface GangPlace {
+  readonly rank: number;
+  readonly hosts: readonly string[];
 }
 
 export const MAX_RESOURCES = 32;
@@ -42,14 +49,23 @@ export function readOffers(text: string): WorkerOffers | null {
 export function readBooking(text: string): HeldBooking | null {
   const value = readObject(text);
   const resources = value === null ? null : readAmounts(value.resources);
-  return resources === null ? null : { resources, exclusive: value?.exclusive === true };
+  if (resources === null) return null;
+  const gang = readGang(value?.gang);
+  return { resources, exclusive: value?.exclusive === true, ...(gang === null ? {} : { gang }) };
+}
+
+function readGang(value: unknown): GangPlace | null {
+  if (!isObject(value)) return null;
+  const { rank, hosts } = value;
+  if (!Number.isInteger(rank) || !Array.isArray(hosts)) return null;
+  return hosts.every((host) => typeof host === 'string') ? { rank: rank as number, hosts } : null;
 }
 
 /** Empty for an attempt that takes nothing but a slot. */
 export function bookingText(booking: HeldBooking | undefined): string {
   if (booking === undefined) return '';
-  const { resources, exclusive } = booking;
-  return JSON.stringify({ resources, ...(exclusive ? { exclusive } : {}) });
+  const { resources, exclusive, gang } = booking;
+  return JSON.stringify({ resources, ...(exclusive ? { exclusive } : {}), ...(gang === undefined ? {} : { gang }) });
 }
 
 function readObject(text: string): Record<string, unknown> | null {

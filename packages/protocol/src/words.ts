@@ -127,6 +127,7 @@ export const WHY_CODES = [
   'no_worker',
   'no_worker_fits',
   'no_room',
+  'gang',
   'workers_busy',
   'rate',
   'task_limit',

@@ -37,6 +37,15 @@ export interface RunWindow {
 }
 
 /** `Inputs`, `Params` and `Item` are set by code that knows the types, such as `dag()`. They are not checked at run time. */
+/** A member of a gang: attempts that began together, on several workers. */
+export interface GangMember {
+  /** From 0. */
+  readonly rank: number;
+  readonly size: number;
+  /** The hosts of all members, by rank; empty for one that is not known. */
+  readonly hosts: readonly string[];
+}
+
 export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Params = unknown, Item = unknown> {
   readonly tenant: string;
   readonly dag: string;
@@ -58,6 +67,8 @@ export interface HandlerContext<Inputs = Readonly<Record<string, unknown>>, Para
   readonly index: number;
   /** All maps that the task is in, outermost first; empty when it is in none. */
   readonly map: readonly { readonly group: string; readonly index: number; readonly item: unknown }[];
+  /** In a gang: which member this is, and where the others run. Null elsewhere. */
+  readonly gang: GangMember | null;
   /** What the tasks that this one needs have returned, by their names; of a mapped one, a list. */
   readonly upstream: Readonly<Record<string, unknown>>;
   /** Names of the tasks that this one needs and that failed, or did not run because of a failure: it runs all the same. */

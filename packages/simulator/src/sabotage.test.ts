@@ -722,6 +722,26 @@ function altersTasks(host: Host, alter: (tasks: State['tasks'], slot: TaskSlot) 
   };
 }
 
+/** Members of a gang are claimed one by one, as items of a map are. */
+function startsHalfGangs(host: Host): void {
+  const { turns } = insideOf(host);
+  const decide = turns.decide.bind(turns);
+  const altered = new WeakSet<object>();
+  turns.decide = (...parts) => {
+    const queues = turns.current()?.queues;
+    if (queues !== undefined && !altered.has(queues)) {
+      altered.add(queues);
+      const find = queues.getOrAdd.bind(queues);
+      queues.getOrAdd = (tenantId, name, request) => {
+        if (request == null) return find(tenantId, name);
+        const { gang: _apart, ...alone } = request;
+        return find(tenantId, name, alone);
+      };
+    }
+    decide(...parts);
+  };
+}
+
 const BLOCKED = 0;
 
 /** The end of a task is counted down twice for those that still wait for others. */
@@ -782,6 +802,7 @@ const CASES: readonly Case[] = [
   { what: 'the labels of workers', within: 60, expected: /^I24/, onHost: ignoresLabels },
   { what: 'one count of resources', within: 100, expected: /^I24/, onHost: countsResourcesTwice },
   { what: 'resources that are lent', within: 60, mode: 'liveness', expected: /^(I29|I72)/, onHost: losesResources },
+  { what: 'claims of whole gangs', within: 100, expected: /^I24/, onHost: startsHalfGangs },
   { what: 'classes in preemption', within: 20, expected: /^I49/, onHost: preemptsAnybody },
   { what: 'what is frozen', within: 100, shownBy: 4, expected: /^I46/, onHost: ignoresFreezes },
   { what: 'what is counted under quotas', within: 200, shownBy: 14, expected: /^(I50|I19)/, onHost: forgetsCounts },

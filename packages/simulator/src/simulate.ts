@@ -7,6 +7,7 @@ import type { Fault } from './fault.ts';
 import { drawFaults } from './faults.ts';
 import type { Chance } from './world/chance.ts';
 import { SimClients } from './world/client.ts';
+import { planGangs, usesGangs } from './world/gangs.ts';
 import type { Broken, History } from './world/history.ts';
 import { planKeys, usesKeys } from './world/keys.ts';
 import { planPools, usesLimits } from './world/limits.ts';
@@ -116,7 +117,8 @@ function buildCluster(world: World, hooks: NodeHooks): string {
       queues,
       tenants: planTenants(world),
       ...(weights !== null && { weights }),
-      ...(usesPlacement(world.chance) && { traits }),
+      // A gateway lends for a gang, too, only slots of workers that say what they have.
+      ...((usesPlacement(world.chance) || usesGangs(world.chance)) && { traits }),
     };
     world.workers.push(new SimWorker(world, `w${world.workers.length}`, shape, clocks()));
   }
@@ -153,7 +155,16 @@ function startAll(world: World, useEveryMs: readonly number[]): SimClients {
   const limited = usesLimits(world.chance) ? planPools(world.chance.fork('pools'), plain) : plain;
   const keyed = usesKeys(world.chance) ? planKeys(world.chance.fork('keys'), limited) : limited;
   const dags = usesPlacement(world.chance) ? planPlacement(world.chance.fork('placement'), keyed) : keyed;
-  const clients = new SimClients(world, dags);
+  // Limits that span shards may be smaller than a gang.
+  const withGangs =
+    usesGangs(world.chance) && !usesLimits(world.chance)
+      ? planGangs(
+          world.chance.fork('gangs'),
+          dags,
+          world.workers.map(({ shape }) => shape),
+        )
+      : dags;
+  const clients = new SimClients(world, withGangs);
   clients.start(chance.pick(useEveryMs));
   return clients;
 }
@@ -252,6 +263,8 @@ function leaveOutside(world: World): void {
     else node.pause('stopped');
     world.network.unheard(node.machine);
   }
+  // A gang needs a worker for each of its members.
+  if (usesGangs(world.chance)) return;
   for (const worker of world.workers.slice(1)) {
     if (chance.happens(0.6)) continue;
     worker.isWanted = false;

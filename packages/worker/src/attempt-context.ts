@@ -1,9 +1,10 @@
 /** What a handler that runs in the worker's own process is given. */
 import type { Assignment } from '@signalbox/protocol/grpc';
-import type { HandlerContext, Log, RunWindow } from '@signalbox/sdk';
+import type { GangMember, HandlerContext, Log, RunWindow } from '@signalbox/sdk';
 import { type AttemptRequester, type AttemptRequests, makeAttemptRequests } from '@signalbox/sdk/attempt-requests';
 import type { Attempt } from './attempt.ts';
 import { logLine } from './child/log-line.ts';
+import { gangMember } from './gang.ts';
 import { type InputRoots, resolveInputs } from './inputs.ts';
 import { withFields } from './log.ts';
 import type { LogBook } from './logs/log-book.ts';
@@ -104,6 +105,10 @@ export class AttemptContext extends RequestingContext implements HandlerContext 
   }
   get index(): number {
     return this.#assignment.map.at(-1)?.index ?? 0;
+  }
+
+  get gang(): GangMember | null {
+    return gangMember(this.#attempt.booking?.gang);
   }
 
   get failedUpstream(): readonly string[] {

@@ -7,6 +7,14 @@ export type Labels = Readonly<Record<string, string>>;
 /** The label of workers that may be taken away at short notice. */
 export const SPOT_LABEL = 'spot';
 
+/** So many attempts begin together or not at all, each on a worker of its own unless they may share. */
+export interface GangSpec {
+  readonly size: number;
+  readonly share?: true;
+}
+
+export const MAX_GANG_SIZE = 256;
+
 /** What a worker must have. Tasks that ask for the same wait together. */
 export interface Request {
   readonly resources: Amounts;
@@ -15,6 +23,8 @@ export interface Request {
   readonly exclusive: boolean;
   /** Not on a worker that may be taken away. */
   readonly noSpot: boolean;
+  /** It is for each member of a gang, and all of them begin in one step. */
+  readonly gang?: GangSpec;
 }
 
 /** What a task asks for. */
@@ -29,6 +39,8 @@ export interface PlacementSpec {
   readonly near?: readonly number[];
   /** Better where fewer tasks of the same run, or dag, are running: per worker, or per value of a label. */
   readonly spread?: { readonly of: 'run' | 'dag'; readonly over?: string };
+  /** Its instances are the members: its map runs over a list of this length. */
+  readonly gang?: GangSpec;
 }
 
 /** What a worker is and has in all. */
@@ -36,6 +48,8 @@ export interface WorkerTraits {
   readonly slots: number;
   readonly resources: Amounts;
   readonly labels: Labels;
+  /** Where other workers reach it; absent where that is not known. */
+  readonly host?: string;
 }
 
 /** What a claim takes of its worker beside one slot. */
@@ -44,13 +58,22 @@ export interface Booking {
   readonly slots: number;
   readonly resources: Amounts;
   readonly exclusive: boolean;
+  readonly gang?: GangPlace;
+}
+
+/** Which member of a gang a claim is for, and the hosts of all of them, by rank. */
+export interface GangPlace {
+  readonly rank: number;
+  /** Empty where it is not known. */
+  readonly hosts: readonly string[];
 }
 
 /** Null: any worker of the queue will do. */
 export function requestOf(placement: PlacementSpec | undefined): Request | null {
   if (placement === undefined) return null;
-  const { resources = NOTHING, labels = NO_LABELS, exclusive = false, spot } = placement;
-  return { resources, labels, exclusive, noSpot: spot === 'never' };
+  const { resources = NOTHING, labels = NO_LABELS, exclusive = false, spot, gang } = placement;
+  const request = { resources, labels, exclusive, noSpot: spot === 'never' };
+  return gang === undefined ? request : { ...request, gang };
 }
 
 export const NOTHING: Amounts = {};
@@ -59,14 +82,15 @@ const NO_LABELS: Labels = {};
 export const NO_TRAITS: WorkerTraits = { slots: 0, resources: NOTHING, labels: NO_LABELS };
 
 /** The same for requests that ask for the same. */
-export function requestKey({ resources, labels, exclusive, noSpot }: Request): string {
+export function requestKey({ resources, labels, exclusive, noSpot, gang }: Request): string {
   const sorted = (of: object) => Object.entries(of).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([sorted(resources), sorted(labels), exclusive, noSpot]);
+  const together = gang === undefined ? [] : [gang.size, gang.share === true];
+  return JSON.stringify([sorted(resources), sorted(labels), exclusive, noSpot, ...together]);
 }
 
-/** It asks for a share of a worker that others may have taken, and not only for a worker of some kind. */
-export function needsRoom({ resources, exclusive }: Request): boolean {
-  return exclusive || !isEmpty(resources);
+/** It asks for a share of a worker that others may have taken, or for several at once, and not only for a worker of some kind. */
+export function needsRoom({ resources, exclusive, gang }: Request): boolean {
+  return exclusive || gang !== undefined || !isEmpty(resources);
 }
 
 /** What keeps a worker from ever running such a task. */

@@ -33,6 +33,8 @@ import { KeptRows } from './kept-rows.ts';
 import { LimitTable } from './limit/limit-table.ts';
 import { RateTable } from './limit/rate-table.ts';
 import { PastTable } from './past/past-table.ts';
+import { Gathering } from './queue/gathering.ts';
+import type { Lane } from './queue/lane.ts';
 import { LongWaits } from './queue/long-waits.ts';
 import { QueueTable } from './queue/queue-table.ts';
 import { QuotaTable } from './quota/quota-table.ts';
@@ -216,6 +218,9 @@ export class State {
   readonly held = new HeldTable();
   readonly untold = new UntoldAssets();
   readonly speculation = new Speculation();
+  readonly gathering = new Gathering();
+  /** Gangs all of whose members are ready, by the first of them, and the lane that they wait in. */
+  readonly gangs = new Map<TaskSlot, Lane>();
   /** When attempts were stopped to make room, within the last minute; and when a look found nobody to stop. */
   readonly preemptions: { recent: number[]; lookedAt: number } = { recent: [], lookedAt: Number.NEGATIVE_INFINITY };
   readonly longWaits = new LongWaits();

@@ -308,6 +308,35 @@ describe('resources', () => {
   });
 });
 
+describe('gangs', () => {
+  const gang = (size: number, head: number, more = {}): Demand => ({
+    ...{ tenantId, queue, head },
+    counts: [0, 0, size, 0],
+    request: { resources: {}, labels: {}, exclusive: false, noSpot: false, gang: { size, ...more } },
+  });
+
+  test('get one slot of each worker, or several where members may share one', () => {
+    const { lending, session, lent } = setUp(4, undefined, {});
+    lending.demand(other, [gang(3, 1)], []);
+    lending.offer(session);
+    expect(Object.fromEntries(lent)).toEqual({ other: 1, self: 3 });
+    const shared = setUp(4, undefined, {});
+    shared.lending.demand(other, [gang(3, 1, { share: true })], []);
+    shared.lending.offer(shared.session);
+    expect(Object.fromEntries(shared.lent)).toEqual({ other: 3, self: 1 });
+  });
+
+  test('do not take turns: the one that has waited longest goes first at every gateway', () => {
+    for (const [first, second] of [[other, third] as const, [third, other] as const]) {
+      const { lending, session, lent } = setUp(1, undefined, {});
+      lending.demand(first, [gang(3, first === other ? 1 : 2)], []);
+      lending.demand(second, [gang(3, second === other ? 1 : 2)], []);
+      lending.offer(session);
+      expect(Object.fromEntries(lent)).toEqual({ other: 1 });
+    }
+  });
+});
+
 test('of a stream that is gone nothing is lent when the time of a loan ends (I24, I29)', () => {
   const { lending, session, lent, timers } = setUp(2, [tenantId], { cpu: 2_000 });
   const demand = [

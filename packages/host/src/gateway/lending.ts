@@ -95,10 +95,11 @@ export class Lending {
   /** A node has told what it waits for. */
   demand(from: NodeId, demand: readonly Demand[], connected: Iterable<Session>): void {
     const sessions = [...connected];
-    const wanted = demand.map(({ tenantId, queue, request = null, counts, reserve = null }) => ({
-      ...{ tenantId, queue, request, reserve },
+    const wanted = demand.map(({ tenantId, queue, request = null, counts, reserve = null, head = null }) => ({
+      ...{ tenantId, queue, request, reserve, head },
       counts: [...counts],
       isReserveLent: false,
+      lentBy: request?.gang === undefined || request.gang.share === true ? null : new Set<object>(),
     }));
     if (demand.length > 0) this.wanted.set(from, wanted);
     else this.wanted.delete(from);
@@ -213,7 +214,7 @@ export class Lending {
     let best: { nodeId: NodeId; one: Wanted; priority: number } | null = null;
     for (const [nodeId, wanted] of this.wanted) {
       for (const one of wanted) {
-        if (!isServed(one, session, null)) continue;
+        if (!isServed(one, session, null) || one.lentBy?.has(session) === true) continue;
         const priority = one.counts.findIndex((count) => count > 0);
         if (priority < 0 || priority >= below) continue;
         const isBetter =
@@ -231,6 +232,7 @@ export class Lending {
     if (best === null) return null;
     const { nodeId, one, priority } = best;
     one.counts[priority]! -= 1;
+    one.lentBy?.add(session);
     if (session.isShared) this.turns.take(one.tenantId);
     session.turns?.take(one.queue);
     // To the end of the row: among equals each has its turn.
@@ -247,14 +249,20 @@ export class Lending {
     if (higher !== null) return higher;
     const one = this.reserving.wishOf(session.reserved!);
     // Once for each time that the node tells: what it sends back unused does not go to and fro.
-    if (one === undefined || one.isReserveLent || !session.fits(request, null)) return null;
+    if (one === undefined || !session.fits(request, null)) return null;
+    const shown = Math.min(priority, PRIORITIES.length - 1);
+    if (request.gang === undefined ? one.isReserveLent : one.counts[shown] === 0) return null;
+    if (one.lentBy?.has(session) === true) return null;
     one.isReserveLent = true;
-    one.counts[Math.min(priority, PRIORITIES.length - 1)]! -= 1;
+    one.lentBy?.add(session);
+    one.counts[shown]! -= 1;
     return { nodeId, tenantId, request, isReserved: true };
   }
 
   /** Tenants take turns first, then the queues of one tenant, where the worker gives them weights. */
   private isBefore({ turns }: Session, a: Wanted, b: Wanted): boolean {
+    // Two gangs that take turns would each get half of what they need, at every gateway: the older one goes first at all of them.
+    if (a.head !== null && b.head !== null) return a.head < b.head;
     if (a.tenantId !== b.tenantId) return this.turns.isBefore(a.tenantId, b.tenantId);
     return turns !== null && turns.tagOf(a.queue) < turns.tagOf(b.queue);
   }

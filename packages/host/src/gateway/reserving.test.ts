@@ -160,6 +160,23 @@ describe('which worker', () => {
     expect(sessions.findIndex(({ reserved }) => reserved !== null)).toBe(2);
   });
 
+  test('a gang gets as many as it has members, of which each is lent once, when all of them can be', () => {
+    const { sessions, lending, lent, demand } = busy(['w1', 'w2', 'w3']);
+    const gang: Request = { ...LARGE, gang: { size: 3 } };
+    const waits: Demand = { ...large(gang), counts: [0, 0, 3, 0], head: 1 };
+    demand(other, waits);
+    expect(sessions.map(({ reserved }) => reserved !== null)).toEqual([true, true, true]);
+    sessions[0]!.release('1/0/1');
+    lending.offer(sessions[0]!);
+    for (const session of sessions) {
+      session.endAllLoans(other);
+      lending.offer(session);
+    }
+    expect(lent.toSorted()).toEqual(['w1', 'w2', 'w3'].map((name) => `1 of ${name} to other, reserved`));
+    demand(other, waits);
+    expect(lent).toHaveLength(3);
+  });
+
   test('not one that could never hold it', () => {
     const { session, demand } = busy();
     demand(other, large(asks({ cpu: 5_000 })));

@@ -2,7 +2,8 @@
  * Reserves workers for tasks that have waited for room for long: small tasks would fill each room that comes free before a large one fits,
  * or before a worker is idle for one that wants it for itself. A reserved worker takes nothing of the task's class or below until it fits.
  *
- * The owner of the task says so with what it waits for, and each gateway reserves at most one of its workers for it. The reservation
+ * The owner of the task says so with what it waits for, and each gateway reserves one of its workers for it; for a gang as many as it needs,
+ * one after the other as they come free. The reservation
  * lasts as long as the owner says so: it ends when the task has begun anywhere, is cancelled, or its owner or the worker goes.
  */
 import { misfitOf, type NodeId, type Request, requestKey } from '@signalbox/engine';
@@ -49,8 +50,8 @@ export class Reserving {
       if (isOver || session.isGone) this.release(session);
     }
     for (const wish of wishes) {
-      const session = this.reserve(from, wish, sessions);
-      if (session !== null) changed.add(session);
+      for (let more = this.reserve(from, wish, sessions); more !== null; more = this.reserve(from, wish, sessions))
+        changed.add(more);
     }
     for (const session of changed) this.ports.offer(session);
   }
@@ -90,8 +91,11 @@ export class Reserving {
     const key = requestKey(request);
     const isFor = ({ reserved: one }: Session) =>
       one?.nodeId === nodeId && one.tenantId === tenantId && one.queue === queue && one.requestKey === key;
-    if (this.sessions.size >= Math.max(1, Math.floor(MOST_SHARE * sessions.length))) return null;
-    if ([...this.sessions].some(isFor)) return null;
+    const own = [...this.sessions].filter(isFor);
+    if (own.length >= workersFor(request, own)) return null;
+    // A gang needs all of its workers at one time.
+    const most = Math.max(1, Math.floor(MOST_SHARE * sessions.length), request.gang?.size ?? 0);
+    if (this.sessions.size >= most) return null;
     const able = sessions.filter((session) => mayHold(session, wish, request));
     const [best] = able.sort((a, b) => missing(a, request) - missing(b, request));
     if (best === undefined) return null;
@@ -100,6 +104,14 @@ export class Reserving {
     this.ports.recall(best);
     return best;
   }
+}
+
+/** How many are reserved for it: as many as a gang has members, or fewer where those share. */
+function workersFor({ gang }: Request, reserved: readonly Session[]): number {
+  if (gang === undefined) return 1;
+  if (gang.share !== true) return gang.size;
+  const slots = reserved.reduce((sum, session) => sum + session.slots, 0);
+  return slots >= gang.size ? reserved.length : gang.size;
 }
 
 function mayHold(session: Session, { tenantId, queue }: Wanted, request: Request): boolean {

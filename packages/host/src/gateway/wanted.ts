@@ -11,4 +11,8 @@ export interface Wanted {
   readonly reserve: number | null;
   /** What is reserved was lent for it since the node told of it. */
   isReserveLent: boolean;
+  /** Of gangs: the run that has waited longest. */
+  readonly head: number | null;
+  /** Of gangs whose members have a worker each: these have lent a slot since the node told of it. */
+  readonly lentBy: Set<object> | null;
 }

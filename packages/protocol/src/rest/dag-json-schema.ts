@@ -204,6 +204,12 @@ const WORDS: Readonly<Record<string, Words>> = {
   'tasks[].spread.of': { description: 'Which tasks to keep apart: those of the same run, or of the dag.' },
   'tasks[].spread.over': { description: 'A label of workers. Default: each worker counts for itself.' },
   'tasks[].exclusive': { description: 'It waits for an idle worker, and nothing runs beside it.' },
+  'tasks[].gang': {
+    description: 'So many attempts that begin together or not at all, each on a worker of its own.',
+    examples: [4, { size: 4, share: true }],
+  },
+  'tasks[].gang.size': { description: 'How many attempts begin together.' },
+  'tasks[].gang.share': { description: 'Several members may run on one worker. Default: false.' },
   'tasks[].spot': {
     description:
       'Whether it can run on workers that may be taken away at short notice (worker --spot). Default: allowed.',

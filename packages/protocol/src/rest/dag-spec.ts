@@ -4,6 +4,7 @@ import { type Problem, SignalboxError } from '../errors.ts';
 import { MAX_EDGES, MAX_PROBLEMS } from '../limits.ts';
 import { breakerSpec, poisonSpec } from './breaker-fields.ts';
 import { checkAssets } from './check-assets.ts';
+import { checkGangs } from './check-gang.ts';
 import { checkSpeculate } from './check-speculate.ts';
 import { problemsOf } from './common.ts';
 import { ofFunctions, readConcurrency } from './concurrency-fields.ts';
@@ -112,6 +113,7 @@ export function toDagSpec(input: unknown): { readonly name: string; readonly spe
   checkLimits(tasks, problems);
   checkPlacement(tasks, numbers, problems);
   checkSpeculate(tasks, groups, problems);
+  checkGangs(definition, problems);
   const past = readPast(definition, problems);
   const concurrency = readConcurrency(definition.concurrency, problems);
   checkTimes(definition, '', problems);

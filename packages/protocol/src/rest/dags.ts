@@ -162,6 +162,8 @@ export const taskSpecViewSchema = z.object({
     exclusive: z.literal(true).optional(),
     /** Not on workers that may be taken away. */
     spot: z.literal('never').optional(),
+    /** So many attempts that begin together, each on a worker of its own unless they share. */
+    gang: z.object({ size: z.int(), share: z.literal(true).optional() }).optional(),
     queueTimeoutMs: z.int().optional(),
     stuckMs: z.int().optional(),
     totalTimeoutMs: z.int().optional(),

@@ -1,6 +1,7 @@
 /** What a task asks of the worker that runs it. */
 import { z } from 'zod';
 import type { Problem } from '../errors.ts';
+import { MAX_GANG_SIZE } from '../limits.ts';
 import {
   type Amounts,
   amountForm,
@@ -40,6 +41,8 @@ const labelsSchema = z
   .record(placementName, labelValue)
   .refine((labels) => Object.keys(labels).length <= MAX_LABELS, `must have at most ${MAX_LABELS} labels`);
 
+const gangSizeSchema = z.int().min(2).max(MAX_GANG_SIZE);
+
 export const placementFields = {
   /** What it takes of its worker while it runs: cpu, memory, disk, gpu, or what workers offer under another name. */
   resources: resourcesSchema.optional(),
@@ -63,6 +66,13 @@ export const placementFields = {
     .optional(),
   /** A worker of its own: nothing runs beside it. */
   exclusive: z.boolean().optional(),
+  /** So many attempts that begin together or not at all, each on a worker of its own, or several on one with `share`. */
+  gang: z
+    .union(
+      [gangSizeSchema, z.strictObject({ size: gangSizeSchema, share: z.boolean().optional() })],
+      'must be a whole number, or { size, share }',
+    )
+    .optional(),
   /** Whether it may run on workers that can be taken away at short notice; `allowed` unless told. */
   spot: z.enum(['allowed', 'never']).optional(),
   /** Whether its attempts may be stopped to make room for critical tasks; true unless told. */
@@ -80,6 +90,12 @@ export interface PlacementShape {
   readonly spread?: { readonly of: 'run' | 'dag'; readonly over?: string };
   readonly exclusive?: true;
   readonly spot?: 'never';
+  readonly gang?: GangShape;
+}
+
+export interface GangShape {
+  readonly size: number;
+  readonly share?: true;
 }
 
 /** The field `placement` of its spec; none when it asks for nothing. */
@@ -99,8 +115,14 @@ export function placementSpec(
     ...(spread === undefined ? {} : { spread: spreadSpec(spread) }),
     ...(exclusive === true ? { exclusive: true as const } : {}),
     ...(spot === 'never' ? { spot } : {}),
+    ...(task.gang === undefined ? {} : { gang: gangShape(task.gang) }),
   };
   return isEmpty(placement) ? stays : { placement, ...stays };
+}
+
+export function gangShape(gang: NonNullable<TaskPlacement['gang']>): GangShape {
+  if (typeof gang === 'number') return { size: gang };
+  return { size: gang.size, ...(gang.share === true ? { share: true as const } : {}) };
 }
 
 function spreadSpec(spread: NonNullable<TaskPlacement['spread']>): NonNullable<PlacementShape['spread']> {

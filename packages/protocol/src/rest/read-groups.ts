@@ -7,6 +7,7 @@ import { DEFAULT_MAP_SIZE, MAX_MAP_DEPTH } from '../limits.ts';
 import type { ParsedDagDefinition } from './dag-definition.ts';
 import { type Facts, tooManyFacts } from './facts.ts';
 import type { MapMode } from './groups.ts';
+import { gangShape } from './placement-fields.ts';
 import { readReference } from './references.ts';
 import { unknownTask } from './unknown-task.ts';
 
@@ -65,8 +66,10 @@ export function readGroups(
     return { name, path: `groups[${no}]`, parentName: group, map, parent: null, isUsed: false };
   });
   const byName = nameGroups(groups, numbers, problems);
-  const groupOf = tasks.map(({ name, group: parentName, map }, no): number | null => {
+  const groupOf = tasks.map(({ name, group: parentName, map: over, gang }, no): number | null => {
     const path = `tasks[${no}]`;
+    // The members of a gang are the instances of a map over their ranks.
+    const map = over ?? (gang === undefined ? undefined : ranksOf(gangShape(gang).size));
     if (map === undefined) return parentName === undefined ? null : find(parentName, `${path}.group`);
     return groups.push({ name, path, parentName, map, parent: null, isUsed: true }) - 1;
   });
@@ -133,6 +136,8 @@ export function readGroups(
     },
   };
 }
+
+const ranksOf = (size: number): number[] => Array.from({ length: size }, (_, rank) => rank);
 
 /** A name stands for one thing: instances and references are named by it. */
 function nameGroups(

@@ -40,11 +40,14 @@ interface MakeTask<Params, Item = unknown> {
     const Over extends MapOver = never,
     Rule extends TriggerRule = 'all_success',
     Wired = unknown,
+    const Gang extends NonNullable<FunctionOptions['gang']> = never,
   >(
     name: string,
-    options: FunctionOptions & WithInputs<Inputs> & WithMap<Over> & { readonly rule?: Rule; readonly inputs?: Wired },
+    options: FunctionOptions &
+      WithInputs<Inputs> &
+      WithMap<Over> & { readonly rule?: Rule; readonly inputs?: Wired; readonly gang?: Gang },
     run: Run<SeenInputs<Inputs, Wired, Rule>, Params, ItemFor<Over, Item>, Output>,
-  ): TaskOf<Output, Over>;
+  ): TaskOf<Output, Over | Gang>;
 }
 
 interface WithMap<Over> {

@@ -251,7 +251,7 @@ class Tasks {
     if (inputs !== undefined) definition.inputs = plainInputs(inputs, around);
     this.definitions.push(definition);
     this.places.push(place);
-    return this.#handOut(name, maps, map !== undefined);
+    return this.#handOut(name, maps, map !== undefined || definition.gang !== undefined);
   }
 
   /** `maps` are those that whoever uses it must be in. */

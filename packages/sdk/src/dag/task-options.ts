@@ -74,6 +74,13 @@ export interface CommonOptions {
   readonly spread?: NonNullable<TaskDefinition['spread']>;
   /** A worker of its own: it waits for an idle one, and nothing runs beside it. */
   readonly exclusive?: boolean;
+  /**
+   * So many attempts that begin together or not at all, each on a worker of its own; with `share` several may run on one. `ctx.gang`
+   * tells rank, size and hosts. When one member fails, the others are stopped, and all of them run again.
+   *
+   * @example gang: 4
+   */
+  readonly gang?: NonNullable<TaskDefinition['gang']>;
   /** `never`: not on workers that may be taken away at short notice (`signalbox worker --spot`). `allowed` unless told. */
   readonly spot?: 'allowed' | 'never';
   /** False: its attempts are not stopped to make room for critical tasks. */

@@ -12,6 +12,7 @@ import { type AttemptRequester, makeAttemptRequests } from '../attempt-requests.
 import {
   AttemptStopped,
   failureOf,
+  type GangMember,
   type Handler,
   type HandlerContext,
   PermanentError,
@@ -48,6 +49,7 @@ interface Surroundings {
   readonly missingUpstream: readonly string[];
   /** The maps that it is in, outermost first, with the items that it runs for. */
   readonly map: readonly MapItem[];
+  readonly gang?: GangMember | null;
   readonly secrets: Readonly<Record<string, string>>;
   /** The window that the run is for. */
   readonly window: RunWindow | null;
@@ -123,6 +125,7 @@ function contextOf(around: Surroundings): HandlerContext {
     item: around.map.at(-1)?.item,
     index: around.map.at(-1)?.index ?? 0,
     map: around.map,
+    gang: around.gang ?? null,
     upstream,
     failedUpstream: around.failedUpstream,
     effectKey: `${run}/${task.name}`,

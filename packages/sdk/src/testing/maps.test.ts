@@ -72,3 +72,19 @@ test('a function of a map can be called by itself', async () => {
   expect(output).toMatchObject({ text: '7x1' });
   await expect(runTask(files, 'list', { item: 1 })).rejects.toThrow('in no map');
 });
+
+test('a gang runs in a test: all members start together, and all run again when one fails', async () => {
+  const seen: string[] = [];
+  const train = dag('train', ({ task }) => {
+    const fit = task('fit', { gang: 3, resources: { gpu: 1 }, retries: { maxAttempts: 2 } }, ({ gang, attempt }) => {
+      seen.push(`${gang?.rank} of ${gang?.size}`);
+      if (gang?.rank === 1 && attempt === 1) throw new Error('on purpose');
+      return gang?.rank ?? 0;
+    });
+    task('sum', { inputs: { ranks: fit.output } }, ({ inputs }) => inputs.ranks.map((rank) => rank * 2));
+  });
+  const run = await testRun(train);
+  expect(run.outcome).toBe('succeeded');
+  expect(run.task('sum').output).toEqual([0, 2, 4]);
+  expect(seen).toHaveLength(6);
+});

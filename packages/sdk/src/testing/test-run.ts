@@ -34,6 +34,7 @@ import { childStubs } from './child-runs.ts';
 import { definitionOf, functionsOf, type Testable } from './definition.ts';
 import { handlersOf } from './handlers.ts';
 import { instanceName, itemsOf, upstreamOf } from './mapped.ts';
+import { gangOf, placeable } from './placeable.ts';
 import type { Stub } from './stubs.ts';
 import { type RunFacts, type TestAttempt, type TestProgress, TestRun } from './test-result.ts';
 import type { TestRunOptions } from './test-run-options.ts';
@@ -133,7 +134,7 @@ class World {
   async run(): Promise<TestRun> {
     const box = this.#box;
     const startedAt = box.node.wall;
-    box.dagId = box.deploy(this.#spec as Parameters<Scenario['deploy']>[0], this.#name);
+    box.dagId = box.deploy(placeable(this.#spec) as Parameters<Scenario['deploy']>[0], this.#name);
     const params = this.#options.params === undefined ? null : JSON.stringify(this.#options.params);
     box.submit({ items: [{ params, priority: null }] });
     for (let round = 0; box.run().phase !== 'ended'; round++) {
@@ -211,6 +212,7 @@ class World {
         failedUpstream: sent.failedUpstream.map(nameOf),
         missingUpstream: sent.missingUpstream.map(nameOf),
         map: itemsOf(sent, returned),
+        gang: gangOf(sent),
         secrets: this.#options.secrets ?? {},
         window: windowOf(this.#options.window),
         signal: controller.signal,

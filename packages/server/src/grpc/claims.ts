@@ -146,7 +146,7 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
     queues: [...new Set(hello.queues)] as QueueName[],
     ...(queueWeights.length === 0 ? {} : { weights: weightsOf(hello.queues, queueWeights) }),
     slots: hello.slots,
-    ...(hello.offers === undefined ? {} : { traits: { slots: hello.slots, ...hello.offers } }),
+    ...(hello.offers === undefined ? {} : { traits: { slots: hello.slots, ...hello.offers, host: hostOf(hello) } }),
     holds: hello.holds.map((claim, i) => {
       const booking = hello.holdBookings?.[i];
       const held = { claim: claimFromWire(claim), token: hello.holdTokens[i]! };
@@ -155,6 +155,11 @@ export function helloFromWire(hello: Hello, caller: Caller): WorkerHello {
     draining: hello.draining,
     ...(hello.version === undefined ? {} : { version: hello.version }),
   };
+}
+
+/** Where other workers reach it: what its label `host` says, or the machine in its name, which is `machine:process` unless told. */
+function hostOf({ name, offers }: Hello): string {
+  return offers?.labels.host ?? name.replace(/:\d+$/, '');
 }
 
 /** Of a queue that is named twice the first weight counts. */

@@ -100,6 +100,10 @@ const TEXTS: Readonly<Record<BlockerCode | 'no_worker' | 'no_worker_fits' | 'poo
       `Workers of queue "${name}" have no room for what these tasks ask for.`,
       'Wait, add workers of this kind, or ask for less. See what is free: signalbox workers',
     ],
+    gang: (_, name) => [
+      `Gangs of queue "${name}" wait until all of their members are ready.`,
+      'See what each member does: signalbox runs show <run>',
+    ],
     no_worker_fits: (_, name) => [
       `No worker of queue "${name}" offers what these tasks ask for.`,
       `Start one that does: signalbox worker --queues ${name} --resources <amounts> --labels <labels>`,

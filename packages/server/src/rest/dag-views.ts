@@ -189,7 +189,7 @@ function tasksOf(spec: DagSpec, tasks: DagSpec['tasks'] = []): TaskSpecView[] {
 function limitsOf(task: DagSpec['tasks'][number]): TaskSpecView['limits'] {
   const { memoryBytes, onResource, maxActive, rate, pool, queueTimeoutMs, stuckMs, totalTimeoutMs, softTimeoutMs } =
     task;
-  const { resources, labels, exclusive, spot } = task.placement ?? {};
+  const { resources, labels, exclusive, spot, gang } = task.placement ?? {};
   const all = {
     memoryBytes,
     onResource,
@@ -200,6 +200,7 @@ function limitsOf(task: DagSpec['tasks'][number]): TaskSpecView['limits'] {
     labels,
     exclusive,
     spot,
+    gang,
     queueTimeoutMs,
     stuckMs,
     totalTimeoutMs,

@@ -24,6 +24,7 @@ export interface LimitedTask {
   readonly queue: string;
   readonly maxActive?: number;
   readonly pool?: { readonly name: string; readonly slots: number };
+  readonly placement?: { readonly gang?: { readonly size: number } };
 }
 
 interface Owner {
@@ -93,16 +94,21 @@ interface LimitOfTask {
   readonly takes: number;
 }
 
-function limitsOf({ tenantId, dagId }: Owner, { name: task, queue, pool, maxActive }: LimitedTask): LimitOfTask[] {
+function limitsOf(
+  { tenantId, dagId }: Owner,
+  { name: task, queue, pool, maxActive, placement }: LimitedTask,
+): LimitOfTask[] {
+  // A gang takes its slots together.
+  const each = placement?.gang?.size ?? 1;
   const own: LimitOfTask[] =
-    maxActive === undefined ? [] : [{ limit: taskLimit(dagId, task), kind: 'task', name: task, takes: 1 }];
+    maxActive === undefined ? [] : [{ limit: taskLimit(dagId, task), kind: 'task', name: task, takes: each }];
   const caps: LimitOfTask[] = [
     ...own,
-    { limit: queueLimit(tenantId, queue as QueueName), kind: 'queue', name: queue, takes: 1 },
-    { limit: tenantLimit(tenantId), kind: 'tenant', name: '', takes: 1 },
-    { limit: CLUSTER_LIMIT, kind: 'cluster', name: '', takes: 1 },
+    { limit: queueLimit(tenantId, queue as QueueName), kind: 'queue', name: queue, takes: each },
+    { limit: tenantLimit(tenantId), kind: 'tenant', name: '', takes: each },
+    { limit: CLUSTER_LIMIT, kind: 'cluster', name: '', takes: each },
   ];
   if (pool === undefined) return caps;
-  const { name, slots: takes } = pool;
-  return [{ limit: poolLimit(tenantId, name), kind: 'pool', name, takes }, ...caps];
+  const { name, slots } = pool;
+  return [{ limit: poolLimit(tenantId, name), kind: 'pool', name, takes: slots * each }, ...caps];
 }

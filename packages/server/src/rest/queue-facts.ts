@@ -1,5 +1,6 @@
 /** Which workers serve which queue. The servers are asked when a view contains tasks that wait for a worker. */
 import {
+  type Amounts,
   hasAmounts,
   type Misfit,
   misfitOf,
@@ -37,6 +38,15 @@ function fitOf(workers: readonly ServingWorker[], request: Request, queue: strin
     reservedFor?.queue === queue && reservedFor.key === requestKey(request);
   const open = fitting.filter((worker) => worker.reservedFor === undefined || isOwn(worker));
   const reserved = fitting.some(isOwn) ? 'own' : open.length < fitting.length ? 'others' : null;
+  const { gang } = request;
+  if (gang !== undefined) {
+    const inAll = sumOf(fitting, ({ slots, resources = {} }) => placesOf(request, slots, resources));
+    if (inAll < gang.size) return { kind: 'few', gang, places: inAll };
+    const places = sumOf(open, ({ slots, running, free = {} }) =>
+      request.exclusive && running > 0 ? 0 : placesOf(request, slots - running, free),
+    );
+    return places >= gang.size ? { kind: 'fits' } : { kind: 'gang', gang, places, reserved };
+  }
   const busy = { kind: 'busy', workers: fitting.length, reserved } as const;
   if (request.exclusive) {
     const isIdle = open.some(({ running }) => running === 0);
@@ -47,6 +57,17 @@ function fitOf(workers: readonly ServingWorker[], request: Request, queue: strin
     .map(([name, amount]) => ({ name, amount, most: Math.max(0, ...fitting.map(({ free }) => free?.[name] ?? 0)) }))
     .find(({ amount, most }) => most < amount);
   return { ...busy, short: short ?? null };
+}
+
+/** How many members of a gang could begin on a worker with so much left. */
+function placesOf({ gang, exclusive, resources }: Request, slots: number, room: Amounts): number {
+  let places = Math.max(0, slots);
+  for (const name in resources) places = Math.min(places, Math.floor((room[name] ?? 0) / (resources[name] ?? 1)));
+  return gang?.share === true && !exclusive ? places : Math.min(1, places);
+}
+
+function sumOf(workers: readonly ServingWorker[], count: (worker: ServingWorker) => number): number {
+  return workers.reduce((sum, worker) => sum + count(worker), 0);
 }
 
 /** What no worker has; empty when each part is there, and nowhere all of them. */

@@ -45,6 +45,7 @@ const SUGGESTIONS: Readonly<Record<WhyCode, Suggestion>> = {
   no_worker_fits: () =>
     'Ask for less, or start a worker that offers it: signalbox worker --resources <amounts> --labels <labels>',
   no_room: () => 'Wait, add workers of this kind, or ask for less. See what is free: signalbox workers',
+  gang: () => 'Wait, or add workers of this kind. See what is free: signalbox workers',
   workers_busy: () => 'Add workers, or slots to workers.',
   rate: ({ dag }) => `Wait, or raise "limit" of the rate in dag ${dag}.`,
   task_limit: ({ task }) => `Raise maxActive of task ${task}.`,

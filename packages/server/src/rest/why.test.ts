@@ -283,6 +283,34 @@ test.each<[string, Partial<Request>, string | null, string]>([
   if (code !== null) expect(why?.message).toContain(message);
 });
 
+test.each<[string, Partial<Request>, string | null, string]>([
+  ['has room', { gang: { size: 2 } }, null, ''],
+  [
+    'is larger than the fleet',
+    { gang: { size: 3 } },
+    'no_worker_fits',
+    'The gang needs 3 workers at once, and queue "default" has 2 that fit.',
+  ],
+  [
+    'waits for idle workers',
+    { gang: { size: 2 }, exclusive: true },
+    'gang',
+    'waits for 2 workers at once: 0 have room.',
+  ],
+  ['waits for places', { gang: { size: 7, share: true } }, 'gang', 'waits for 7 places at once: 6 are free.'],
+  ['needs more places', { gang: { size: 9, share: true } }, 'no_worker_fits', 'workers of queue "default" have 8.'],
+])('a gang that %s says so', (_, asked, code, message) => {
+  const why = whyOf(task('ready'), of({ request: request(asked) }), run({ queues: fleet }));
+  expect(why?.code ?? null).toBe(code);
+  expect(why?.message ?? '').toContain(message);
+});
+
+test('a member of a gang says which other one it waits for', () => {
+  const blockers = [{ code: 'gang', subject: 'fit[2] is retrying' }];
+  const why = whyOf(task('ready'), of({ wait: { blockers, ahead: 0 } }), run({ queues: fleet }));
+  expect(why).toMatchObject({ code: 'gang', message: expect.stringContaining('fit[2] is retrying') });
+});
+
 test('a task says that a worker is reserved for it, and others that theirs is for somebody else', () => {
   const LARGE = request({ exclusive: true });
   const one = { ...worker(['default'], 4, 1), resources: { cpu: 4_000 }, free: { cpu: 4_000 }, labels: {} };

@@ -2,7 +2,7 @@
  * Why a task does not run, for people and programs. It uses only what a reader has at hand: the view of the run and the
  * connected workers. The checks have the order in which a task would be held: first the run, then the task, then its queue.
  */
-import { type Misfit, type Request, span } from '@signalbox/engine';
+import { type GangSpec, type Misfit, type Request, span } from '@signalbox/engine';
 import { counted, type RunSummary, shownAmount, type TaskView, type Why, type WhyCode } from '@signalbox/protocol';
 import { fromIso, toIso } from '../iso-instants.ts';
 
@@ -18,6 +18,15 @@ export type FitFact =
   | { readonly kind: 'fits' }
   /** What no worker has; empty when each part is there, and nowhere all of them. */
   | { readonly kind: 'never'; readonly lacks: readonly Misfit[] }
+  /** A gang that all workers together have too few places for, with nothing else running. */
+  | { readonly kind: 'few'; readonly gang: GangSpec; readonly places: number }
+  /** So many members of a gang have room at the moment. */
+  | {
+      readonly kind: 'gang';
+      readonly gang: GangSpec;
+      readonly places: number;
+      readonly reserved: 'own' | 'others' | null;
+    }
   /** So many workers fit, and none has room; null: it wants one for itself, or several things are short. */
   | {
       readonly kind: 'busy';
@@ -299,7 +308,11 @@ function whyNotClaimed(task: TaskView, of: TaskFacts, run: RunFacts): readonly W
         `At most ${counted(run.ofRun.most, 'task')} of a run ${run.ofRun.most === 1 ? 'runs' : 'run'} at once (maxActiveTasksPerRun).`,
       ),
     );
-  for (const one of wait?.blockers ?? []) if (one.code === 'rate') found.push(whyRate(one, run));
+  for (const one of wait?.blockers ?? []) {
+    if (one.code === 'rate') found.push(whyRate(one, run));
+    if (one.code === 'gang')
+      found.push(because('gang', `The gang starts when all of its members are ready: ${one.subject}.`));
+  }
   found.push(...whyLimited(limits, wait));
   if (found.length === 0) return whyNoWorker(of, run);
   // Whatever else holds it: without a worker it would not start either.
@@ -318,6 +331,22 @@ function whyUnfit({ queue, request }: TaskFacts, { queues }: RunFacts): Why | nu
     const what = lacks.length === 0 ? 'offers all that the task asks for at once' : lacks.join(', and none ');
     return because('no_worker_fits', `No worker of queue "${queue}" ${what}.`);
   }
+  if (fit.kind === 'few') {
+    const there =
+      fit.gang.share === true
+        ? `workers of queue "${queue}" have ${fit.places}`
+        : `queue "${queue}" has ${fit.places} that fit`;
+    return because('no_worker_fits', `The gang needs ${placesText(fit.gang)} at once, and ${there}.`);
+  }
+  if (fit.kind === 'gang') {
+    const kept = fit.reserved === null ? '' : RESERVED_FOR_GANG[fit.reserved];
+    const { gang, places } = fit;
+    const room =
+      gang.share === true
+        ? `${places} ${places === 1 ? 'is' : 'are'} free`
+        : `${places} ${places === 1 ? 'has' : 'have'} room`;
+    return because('gang', `The gang waits for ${placesText(gang)} at once: ${room}.${kept}`);
+  }
   const workers = fit.workers === 1 ? '1 worker fits' : `${fit.workers} workers fit`;
   const kept = fit.reserved === null ? '' : RESERVED[fit.reserved];
   if (request.exclusive)
@@ -334,6 +363,13 @@ const RESERVED = {
   own: ' A worker is reserved for it, and takes no other work of its priority or below until the task fits.',
   others: ' Workers are reserved for tasks that have waited longer.',
 } as const;
+
+const RESERVED_FOR_GANG = {
+  own: ' Workers are reserved for it, and take no other work of its priority or below until it has all of them.',
+  others: RESERVED.others,
+} as const;
+
+const placesText = ({ size, share }: GangSpec): string => (share === true ? `${size} places` : `${size} workers`);
 
 function lackText(misfit: Misfit): string {
   if (misfit.kind === 'label') return `offers label ${misfit.name}=${misfit.value}`;

@@ -110,7 +110,7 @@ export interface RunBook {
 
 /** An attempt that went with a worker that was told to stop counts against no budget. */
 export function isCountedLoss({ outcome, code }: Pick<AttemptEnded, 'outcome' | 'code'>): boolean {
-  return outcome === 'lost' && !['lost:left', 'lost:drained', 'preempted', 'evicted'].includes(code ?? '');
+  return outcome === 'lost' && !['lost:left', 'lost:drained', 'preempted', 'evicted', 'gang'].includes(code ?? '');
 }
 
 /** Somebody holds the task, or its run. */

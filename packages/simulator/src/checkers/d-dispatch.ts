@@ -29,6 +29,9 @@ const DOUBT = 0.4;
 /** What the server says of an attempt by itself, whatever its worker says. */
 const SERVERS_OWN: ReadonlySet<string> = new Set(['timeout:attempt', 'timeout:total', 'stuck:progress']);
 
+/** Stopped because another member of its gang ended the try: `f-retries.ts` looks at that. */
+const isOfGang = (change: object): boolean => 'code' in change && change.code === 'gang';
+
 export function dispatch(scene: Scene): Checker {
   const { ledger, world } = scene;
   const claims = new Claims(() => world.now);
@@ -138,7 +141,7 @@ export function dispatch(scene: Scene): Checker {
     if (outcome === 'lost') return checkLost(change, commit, what);
     if (SERVERS_OWN.has(change.code ?? '')) return;
     // Stopped by hand: that somebody asked for it is seen to in `e-touches.ts`.
-    if (outcome === 'cancelled' && change.error?.startsWith('Stopped by')) return;
+    if (outcome === 'cancelled' && (change.error?.startsWith('Stopped by') || isOfGang(change))) return;
     if (seen.finished === null) return scene.fail('I21', `${what} ended as ${outcome}, its worker never said so`);
     const isSame = seen.finished.outcome === outcome || outcome === 'cancelled';
     if (!isSame) scene.fail('I21', `${what} ended as ${outcome}, its worker said ${seen.finished.outcome}`);

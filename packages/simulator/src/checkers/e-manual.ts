@@ -14,6 +14,7 @@ import type { JournaledCommit } from '../fake-store/index.ts';
 import { isOnlyMark } from './call-mark.ts';
 import type { Checker, Scene } from './checker.ts';
 import { Touches } from './e-touches.ts';
+import { gangOf } from './gang-book.ts';
 import { nameOf, taskSpecOf } from './map-book.ts';
 import { mayRun } from './task-states.ts';
 
@@ -54,9 +55,11 @@ export function hands(scene: Scene): Checker {
     if (change.attemptNo !== task.attemptNo || change.fence !== task.fence) {
       scene.fail('I32', `${what} was cleared after attempt ${change.attemptNo}, it had ${task.attemptNo}`);
     }
-    if (change.from !== 'retrying' && !change.freshBudget) scene.fail('I39', `${what} got another budget than it may`);
+    if (change.from !== 'retrying' && !change.freshBudget && change.actor !== 'gang')
+      scene.fail('I39', `${what} got another budget than it may`);
     const isReopened = changes.some((other) => other.kind === 'RunReopened' && other.runId === change.runId);
     if (change.actor === 'policy') return checkPolicy(change, changes);
+    if (change.actor === 'gang') return checkOfGang(change, changes);
     if (change.actor === 'system') return; // A hook that has more to tell: `e-hooks.ts`.
     if (touches.of(change.runId).length > 0) {
       const { runId } = change;
@@ -73,7 +76,12 @@ export function hands(scene: Scene): Checker {
     // With a task go its hooks, and what was taken down or undone is made again.
     const { tasks } = run.spec;
     const closes = isClosing(taskSpecOf(run, change.taskNo));
-    const isAlong = closes && changes.some((other) => isClearedBeside(other, change));
+    const { members = [] } = gangOf(run, change.taskNo) ?? {};
+    // And with a member of a gang go the others.
+    const isOfGang = changes.some(
+      (other) => isClearedBeside(other, change) && members.includes((other as TaskCleared).taskNo),
+    );
+    const isAlong = (closes && changes.some((other) => isClearedBeside(other, change))) || isOfGang;
     if (isAlong || (change.from === 'succeeded' && tasks.some(isClosing))) {
       retriesOf(change).swept += 1;
       return;
@@ -84,6 +92,20 @@ export function hands(scene: Scene): Checker {
     if (seen.done + seen.refused > seen.asked) {
       scene.fail('I32', `${what} was cleared ${seen.done} times, asked for ${seen.asked}, refused ${seen.refused}`);
     }
+  }
+
+  /** A member that had succeeded runs again with the one that ended the try. */
+  function checkOfGang(change: TaskCleared, changes: JournaledCommit['changes']): void {
+    const { members = [] } = gangOf(ledger.run(change.runId), change.taskNo) ?? {};
+    const isOver = changes.some(
+      (other) =>
+        (other.kind === 'AttemptEnded' || other.kind === 'ClaimReturned') &&
+        other.runId === change.runId &&
+        other.taskNo !== change.taskNo &&
+        members.includes(other.taskNo),
+    );
+    if (change.from !== 'succeeded' || change.freshBudget || !isOver)
+      scene.fail('I32', `${change.runId}/${change.taskNo} was cleared for its gang, and no try of it has ended`);
   }
 
   /** Only one that nobody cancelled, and only for a task of its own that failed. */

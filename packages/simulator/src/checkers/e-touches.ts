@@ -35,6 +35,7 @@ export class Touches {
     if (
       change.kind === 'AttemptEnded' &&
       change.taskState === 'cancelled' &&
+      change.code !== 'gang' &&
       ledger.run(change.runId).phase === 'open'
     ) {
       this.#stopped.add(`${change.runId}/${change.taskNo}`);
@@ -49,7 +50,8 @@ export class Touches {
           one.as === change.state &&
           one.tasks.some((no) => no === change.taskNo || change.taskNo >= ledger.run(change.runId).spec.tasks.length),
       );
-      if (!isAsked)
+      const isOfGang = change.actor === 'gang' && change.state === 'cancelled';
+      if (!isAsked && !isOfGang)
         this.#scene.fail('I32', `task ${change.runId}/${change.taskNo} was marked ${change.state}, unasked`);
       if (ledger.run(change.runId).phase !== 'open')
         this.#scene.fail('I32', `a task of run ${change.runId} was marked, it is not open`);

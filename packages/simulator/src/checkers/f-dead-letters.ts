@@ -9,6 +9,7 @@ import {
 import { isClosing } from '@signalbox/engine/testing';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import type { Checker, Scene } from './checker.ts';
+import { gangOf } from './gang-book.ts';
 import { taskSpecOf } from './map-book.ts';
 
 /** Clocks run at slightly different paces. */
@@ -60,7 +61,8 @@ export function deadLetters(scene: Scene): Checker {
   function checkProbe(change: AttemptClaimed, { committedAt }: JournaledCommit): void {
     const run = ledger.run(change.runId);
     const task = run.tasks.get(change.taskNo);
-    if (task?.state !== 'retrying') return;
+    // A probe is one task, and the members of a gang go together: breakers of errors let them pass.
+    if (task?.state !== 'retrying' || gangOf(run, change.taskNo) !== null) return;
     const breaker = ledger.breakerOf(run, [...task.ended.values()].at(-1));
     if (breaker?.state !== 'open' || breaker.fingerprint === null) return;
     const key = `${breaker.dagId}/${breaker.fingerprint}`;

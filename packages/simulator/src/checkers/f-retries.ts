@@ -1,10 +1,11 @@
 /** F. Retries, timeouts, cancel. */
-import type { AttemptClaimed, AttemptEnded, FailureClass, RetryPolicy } from '@signalbox/engine';
+import type { AttemptClaimed, AttemptEnded, FailureClass, RetryPolicy, TaskNo } from '@signalbox/engine';
 import { isClosing } from '@signalbox/engine/testing';
 import type { JournaledCommit } from '../fake-store/index.ts';
 import { failureOf } from '../world/user-code.ts';
 import { isCountedLoss, type RunBook, type TaskBook } from './books.ts';
 import type { Checker, Scene } from './checker.ts';
+import { gangOf } from './gang-book.ts';
 import { taskSpecOf } from './map-book.ts';
 import { mayRun } from './task-states.ts';
 
@@ -53,14 +54,22 @@ export function retries(scene: Scene): Checker {
     const lost = task.lost + (isCountedLoss(change) ? 1 : 0);
     const failures = task.failures + (isLost || change.outcome === 'succeeded' ? 0 : 1);
     const what = `task ${change.runId}/${change.taskNo} attempt ${change.attemptNo} (${change.outcome})`;
+    if (change.code === 'gang') return checkStopped(change, what);
+    const others = othersOf(run, change.taskNo);
+    const sumOf = (count: (task: TaskBook) => number) => others.reduce((sum, other) => sum + count(other), 0);
     if (change.lostCount !== lost) scene.fail('I39', `${what} counts ${change.lostCount} lost, there are ${lost}`);
     const isLast = change.code === 'timeout:total';
-    const ofClass = (task.counts.get(change.outcome) ?? 0) + 1;
+    const ofClass =
+      (task.counts.get(change.outcome) ?? 0) + 1 + sumOf((other) => other.counts.get(change.outcome) ?? 0);
     const budget = retry.budgets?.[change.outcome as FailureClass] ?? Number.POSITIVE_INFINITY;
     const mayRetry =
       mayRun(run, change.taskNo) &&
       !isLast &&
-      (isLost ? lost < retry.maxLost : isWorthIt(retry, change) && failures < retry.maxAttempts && ofClass < budget);
+      (isLost
+        ? lost + sumOf((other) => other.lost) < retry.maxLost
+        : isWorthIt(retry, change) &&
+          failures + sumOf((other) => other.failures) < retry.maxAttempts &&
+          ofClass < budget);
     const { poison } = taskSpecOf(run, change.taskNo);
     const isPoison = poison !== undefined && (change.quick?.count ?? 0) >= poison.count;
     // Stopped by hand, to be cleared or marked in the same commit: see `e-hands.ts`.
@@ -79,6 +88,20 @@ export function retries(scene: Scene): Checker {
     const most = isLost ? 0 : Math.max(retry.minMs, retry.maxMs, askedMs);
     if (!(backoffMs >= least && backoffMs <= most))
       scene.fail('I40', `${what} waits ${backoffMs} ms, not ${least} to ${most}`);
+  }
+
+  /** The other members of its gang: a try counts once, whichever of them ended it. */
+  function othersOf(run: RunBook, taskNo: number): readonly TaskBook[] {
+    const members = gangOf(run, taskNo)?.members ?? [];
+    return members.flatMap((no) => (no === taskNo ? [] : (run.tasks.get(no as TaskNo) ?? [])));
+  }
+
+  /** Another member ended the try in the same commit, and says when the next one begins. */
+  function checkStopped(change: AttemptEnded, what: string): void {
+    const others = othersOf(ledger.run(change.runId), change.taskNo);
+    if (others.length === 0) scene.fail('I39', `${what} was stopped with its gang, and has none`);
+    if ((change.taskState === 'cancelled') !== (change.retryAt === null))
+      scene.fail('I39', `${what} was stopped with its gang, is ${change.taskState}, and retried at ${change.retryAt}`);
   }
 
   function checkClaim(change: AttemptClaimed): void {

@@ -26,6 +26,7 @@ import { limits as times } from './f-deadlines.ts';
 import { retries } from './f-retries.ts';
 import { budgets } from './g-budgets.ts';
 import { freezes } from './g-freezes.ts';
+import { gangs } from './g-gangs.ts';
 import { halts } from './g-halts.ts';
 import { runKeys } from './g-keys.ts';
 import { limits } from './g-limits.ts';
@@ -65,6 +66,7 @@ const ALL: readonly CheckerMaker[] = [
   deadLetters,
   limits,
   preemption,
+  gangs,
   runKeys,
   slots,
   quotas,

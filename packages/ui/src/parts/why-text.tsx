@@ -18,6 +18,7 @@ const PLACES: Readonly<Partial<Record<Why['code'], Place>>> = {
   no_worker: ['/workers', 'Workers'],
   no_worker_fits: ['/workers', 'Workers'],
   no_room: ['/workers', 'Workers'],
+  gang: ['/workers', 'Workers'],
   workers_busy: ['/queues', 'Queues'],
 };
 

@@ -1,6 +1,6 @@
 /** The context of a function in a child process. It is the same as for a handler in the worker's own process. */
 import { type AttemptRequester, type AttemptRequests, makeAttemptRequests } from '@signalbox/sdk/attempt-requests';
-import { type HandlerContext, type Log, PermanentError, type RunWindow } from '@signalbox/sdk/handler';
+import { type GangMember, type HandlerContext, type Log, PermanentError, type RunWindow } from '@signalbox/sdk/handler';
 import { Mask, tokenTexts } from '../logs/mask.ts';
 import { readUpstream } from '../outputs/upstream.ts';
 import { type MapItem, readMap } from '../read-map.ts';
@@ -72,6 +72,9 @@ export class ChildContext extends RequestingContext implements HandlerContext {
   get map(): readonly MapItem[] {
     this.#map ??= readMap(this.#order.map);
     return this.#map;
+  }
+  get gang(): GangMember | null {
+    return this.#order.gang;
   }
   get item(): unknown {
     return this.map.at(-1)?.item;

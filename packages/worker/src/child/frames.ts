@@ -4,7 +4,7 @@
  * channel, because user code could write to that with `process.send`.
  */
 import type { ReportedOutcome } from '@signalbox/protocol/grpc';
-import type { StopReason } from '@signalbox/sdk/handler';
+import type { GangMember, StopReason } from '@signalbox/sdk/handler';
 import type { AttemptRequest } from '../attempt-requests.ts';
 import type { Used } from '../result.ts';
 
@@ -74,6 +74,8 @@ export interface RunOrder {
   readonly failedUpstream: readonly string[];
   /** Items are JSON texts. */
   readonly map: readonly { readonly group: string; readonly index: number; readonly item: string }[];
+  /** Of a member of a gang. */
+  readonly gang: GangMember | null;
   /** JSON text; empty for none. */
   readonly inputs: string;
   readonly secrets: readonly (readonly [string, string])[];

@@ -14,13 +14,14 @@ interface Rare {
   readonly failedUpstream: readonly string[];
   readonly map: readonly { readonly group: string; readonly index: number }[];
   readonly secrets: readonly (readonly [string, string])[];
+  readonly gang: RunOrder['gang'];
 }
 
 const NONE: readonly never[] = [];
-const NOTHING_RARE: Rare = { upstream: [], unfetched: [], failedUpstream: [], map: [], secrets: [] };
+const NOTHING_RARE: Rare = { upstream: [], unfetched: [], failedUpstream: [], map: [], secrets: [], gang: null };
 
 export function orderText(order: RunOrder): string {
-  const { upstream, unfetched, failedUpstream, map, secrets } = order;
+  const { upstream, unfetched, failedUpstream, map, secrets, gang } = order;
   const isPlain = upstream.length + unfetched.length + failedUpstream.length + map.length + secrets.length === 0;
   const fields = `${order.functionName}\0${order.tenant}\0${order.dag}\0${order.run}\0${order.task}\0${order.attempt}\0${order.fence}\0${order.effectKey}\0${order.token}\0${order.params}\0${order.checkpoint}\0${order.inputs}\0${order.runInfo}\0`;
   if (isPlain) return fields;
@@ -30,6 +31,7 @@ export function orderText(order: RunOrder): string {
     failedUpstream,
     map: map.map(({ group, index }) => ({ group, index })),
     secrets,
+    gang,
   };
   const rest = [JSON.stringify(rare), ...upstream.map(({ output }) => output), ...map.map(({ item }) => item)];
   return fields + rest.join(BREAK);
@@ -40,7 +42,8 @@ export function readOrder(text: string): RunOrder {
   const at = (no: number): string => fields[no] as string;
   const told = at(PLAIN_FIELDS - 1);
   // Written out, and empty lists as they are: this is done for each attempt, and most have nothing rare.
-  const { upstream, unfetched, failedUpstream, map, secrets } = told === '' ? NOTHING_RARE : (JSON.parse(told) as Rare);
+  const rare = told === '' ? NOTHING_RARE : (JSON.parse(told) as Rare);
+  const { upstream, unfetched, failedUpstream, map, secrets, gang } = rare;
   return {
     functionName: at(0),
     tenant: at(1),
@@ -58,6 +61,7 @@ export function readOrder(text: string): RunOrder {
     unfetched,
     failedUpstream,
     secrets,
+    gang,
     upstream:
       upstream.length === 0 ? NONE : upstream.map((taskName, no) => ({ taskName, output: at(PLAIN_FIELDS + no) })),
     map: map.length === 0 ? NONE : map.map((one, no) => ({ ...one, item: at(PLAIN_FIELDS + upstream.length + no) })),

@@ -27,6 +27,12 @@ export async function processVariables(job: Job, folder: ProcessFolder): Promise
     variables.SIGNALBOX_WINDOW_START = window.start.toISOString();
     variables.SIGNALBOX_WINDOW_END = window.end.toISOString();
   }
+  const { gang } = context;
+  if (gang !== null) {
+    variables.SIGNALBOX_GANG_RANK = String(gang.rank);
+    variables.SIGNALBOX_GANG_SIZE = String(gang.size);
+    variables.SIGNALBOX_GANG_HOSTS = gang.hosts.join(',');
+  }
   const { failedUpstream } = assignment;
   if (failedUpstream.length > 0) variables.SIGNALBOX_FAILED_UPSTREAM = JSON.stringify(failedUpstream);
   const { run } = work.shape as ProcessWork;

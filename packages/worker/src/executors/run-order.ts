@@ -22,6 +22,7 @@ export function orderOf(job: Job): RunOrder {
     unfetched: assignment.references.length === 0 ? NONE : assignment.references.map(({ taskName }) => taskName),
     failedUpstream: assignment.failedUpstream,
     map: assignment.map,
+    gang: job.context.gang,
     inputs: work.shape.inputs === undefined ? '' : JSON.stringify(job.context.inputs),
     secrets: work.secrets.size === 0 ? NONE : [...work.secrets],
     checkpoint: assignment.checkpoint,

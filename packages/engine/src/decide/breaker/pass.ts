@@ -11,6 +11,7 @@ import { watchBreaker } from '../../tables/breaker/watch-breaker.ts';
 import { updateLanes } from '../../tables/queue/enqueue.ts';
 import type { State } from '../../tables/state.ts';
 import { findTask } from '../../tables/task/find-task.ts';
+import { isMember } from '../../tables/task/gang.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { taskNoOf } from '../../tables/task/task-slots.ts';
 import type { Recorder } from '../recorder.ts';
@@ -118,6 +119,8 @@ function watchBudget(state: State): void {
 function breakerOf(state: State, slot: TaskSlot): Breaker | undefined {
   const fingerprint = state.tasks.fingerprint[slot]!;
   if (fingerprint === 0 || state.breakers.size === 0) return undefined;
+  // A probe is one task, and members of a gang begin together.
+  if (isMember(state, slot)) return undefined;
   return state.breakers.get(state.runs.versionOf(state.tasks.run[slot]!).dag.id, fingerprint);
 }
 

@@ -13,6 +13,8 @@ export function endLease(recorder: Recorder, worker: Worker): void {
   const { state } = recorder;
   for (const attempt of attemptsOfWorker(state, worker)) {
     if (recorder.isFull()) break;
+    // A gang that shares workers ends with the first of its members.
+    if (state.attempts.worker[attempt] !== worker.no) continue;
     state.currentRun = state.runIdOfTask(state.attempts.task[attempt]!);
     giveUpAttempt(recorder, attempt, worker);
   }

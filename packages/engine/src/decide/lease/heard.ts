@@ -88,6 +88,8 @@ function settleMissing(recorder: Recorder, { knows, covers }: WorkerHeard, worke
   const { confirmed } = state.attempts;
   for (const attempt of attemptsOfWorker(state, worker)) {
     if (recorder.isFull()) return;
+    // Another member of its gang has just ended the try.
+    if (state.attempts.worker[attempt] !== worker.no) continue;
     const runId = state.runIdOfTask(state.attempts.task[attempt]!);
     if (covered !== null && !covered.has(shardOfRun(runId))) continue;
     const known = confirmed[attempt]!;

@@ -19,6 +19,7 @@ import { clearTask } from './clear-task.ts';
 import { removeMaps } from './remove-maps.ts';
 import { stopAttempts } from './stop-attempts.ts';
 import { remakeTornDown, stoppedByRemaking, teardownsAtWork, teardownsDone } from './teardowns.ts';
+import { withGangs } from './whole-gangs.ts';
 import { isBusy, isClearable, widened } from './widen.ts';
 
 interface How {
@@ -29,9 +30,10 @@ interface How {
 }
 
 /** Those of the tasks that there is something to clear of. */
-export function clearSlots(recorder: Recorder, run: RunRow, chosen: readonly TaskSlot[], how: How): Answer | null {
+export function clearSlots(recorder: Recorder, run: RunRow, named: readonly TaskSlot[], how: How): Answer | null {
   const { state } = recorder;
   const { tasks, runs } = state;
+  const chosen = withGangs(state, named, (slot) => isClearable(state, slot));
   const { wanted, fed, gone } = widened(
     state,
     run,
@@ -91,7 +93,7 @@ export function reopenFor(recorder: Recorder, run: RunRow, actor: Actor, retryNo
   forEachSlot(state, run, (slot) => {
     if (state.tasks.state[slot] === CANCELLED && hasOwnState(state, slot)) stopped.push(slot);
   });
-  return stopped;
+  return withGangs(state, stopped, (slot) => isClearable(state, slot));
 }
 
 /** Failures that would close the run again at once, were only these tasks to run again. */

@@ -15,16 +15,26 @@ interface Clearing {
   readonly more: boolean;
   /** Of a hook: which retry it is about from here on. */
   readonly firing?: number;
+  /** A member of a gang that succeeded in a try that failed: it keeps its budgets, and that attempt counts against none. */
+  readonly isUncounted?: true;
 }
 
 /** One that only waits keeps what is left of its budgets, unless it is given fresh ones (I39). */
-export function clearTask(recorder: Recorder, slot: TaskSlot, { actor, fresh, more, firing }: Clearing): void {
+export function clearTask(
+  recorder: Recorder,
+  slot: TaskSlot,
+  { actor, fresh, more, firing, isUncounted }: Clearing,
+): void {
   const { state } = recorder;
   const { tasks, runs, now } = state;
   const from = rowStateOf(state, slot);
-  const isFresh = fresh || from !== 'retrying';
+  const isFresh = fresh || (from !== 'retrying' && isUncounted !== true);
+  const notes = notesOf(state, slot);
   // What an attempt needs of memory it needs, whoever asked for it. Nothing took time while its run was closed: that counts anew.
-  const kept = tasks.state[slot] === CANCELLED ? TIMES_ANEW : {};
+  const kept = {
+    ...(tasks.state[slot] === CANCELLED ? TIMES_ANEW : {}),
+    ...(isUncounted === true ? { queuedAt: undefined, uncounted: (notes.uncounted ?? 0) + 1 } : {}),
+  };
   recorder.record({
     kind: 'TaskCleared',
     runId: runs.id[tasks.run[slot]!] as RunId,
@@ -36,7 +46,7 @@ export function clearTask(recorder: Recorder, slot: TaskSlot, { actor, fresh, mo
     more,
     actor,
     at: now,
-    ...noting(notesOf(state, slot), isFresh ? { ...AFRESH, ...(firing === undefined ? {} : { firing }) } : kept),
+    ...noting(notes, isFresh ? { ...AFRESH, ...(firing === undefined ? {} : { firing }) } : kept),
   });
 }
 

@@ -19,13 +19,15 @@ import { manually } from './manually.ts';
 import { mapsFedBy, removeMaps, tasksWithin } from './remove-maps.ts';
 import { stopAttempts } from './stop-attempts.ts';
 import { remakeTornDown, teardownsAtWork, teardownsDone } from './teardowns.ts';
+import { withGangs } from './whole-gangs.ts';
 import { isBusy } from './widen.ts';
 
 export function markTasks(recorder: Recorder, command: MarkTasks): Answer {
   return manually(recorder, command, (on, run) => {
     const select = { tasks: command.tasks, states: null, downstream: false, upstream: false };
-    const chosen = chooseTasks(on.state, run, select);
-    if (!isList(chosen)) return chosen;
+    const named = chooseTasks(on.state, run, select);
+    if (!isList(named)) return named;
+    const chosen = withGangs(on.state, named, (slot) => IS_TERMINAL[on.state.tasks.state[slot]!] === 0);
     const early = chosen.filter((slot) => isMap(on.state, run, slot) === 'open');
     if (early.length > 0) return refuse('TASK_BUSY', naming(on.state, early));
     return markSlots(

@@ -1,6 +1,6 @@
 /** Claims a task for a slot on loan: the slot and what else it asks for are used up, and the tenant's share of the group is charged. */
 import type { TaskSlot } from '../../model/ids.ts';
-import { type Booking, type Request, subtractAmounts } from '../../model/placement.ts';
+import { type Booking, type GangPlace, type Request, subtractAmounts } from '../../model/placement.ts';
 import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import { BACKFILL } from '../../tables/run/run-table.ts';
@@ -16,10 +16,15 @@ interface SlotClaim {
   /** What the task asks for; the offer has it. */
   readonly request: Request | null;
   readonly kind?: 'leading' | 'speculative';
+  /** Of a member of a gang. */
+  readonly gang?: GangPlace;
 }
 
-export function claimSlot(recorder: Recorder, { group, offer, slot, request, kind = 'leading' }: SlotClaim): void {
-  const booking = request === null ? null : book(offer, request);
+export function claimSlot(
+  recorder: Recorder,
+  { group, offer, slot, request, kind = 'leading', gang }: SlotClaim,
+): void {
+  const booking = request === null ? null : book(offer, request, gang);
   offer.free -= 1;
   claimAttempt(recorder, slot, offer.worker, kind, booking);
   group.offers.passTurn();
@@ -27,12 +32,12 @@ export function claimSlot(recorder: Recorder, { group, offer, slot, request, kin
 }
 
 /** Takes what the task asks for beside its one slot. */
-function book(offer: Offer, { resources, exclusive }: Request): Booking {
+function book(offer: Offer, { resources, exclusive }: Request, gang: GangPlace | undefined): Booking {
   subtractAmounts(offer.room, resources);
   const slots = exclusive ? offer.free : 1;
   offer.free -= slots - 1;
   offer.worker.free -= slots - 1;
-  return { slots, resources, exclusive };
+  return gang === undefined ? { slots, resources, exclusive } : { slots, resources, exclusive, gang };
 }
 
 function charge(state: State, group: OfferGroup, slot: TaskSlot): void {

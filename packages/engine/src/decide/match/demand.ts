@@ -3,7 +3,8 @@ import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { QueueName, TenantId, WorkerId } from '../../model/ids.ts';
 import { type Request, requestKey, requestOf } from '../../model/placement.ts';
 import { workerIdOf } from '../../tables/attempt/claim-of.ts';
-import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
+import { BACKFILL_LANES, CLASSES } from '../../tables/queue/classes.ts';
+import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
 import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import { hasRoom } from '../speculative/match-speculative.ts';
@@ -18,6 +19,8 @@ export interface Demand {
   readonly counts: readonly number[];
   /** One of them has waited for room for long: the class for which a worker should be reserved. */
   readonly reserve?: number;
+  /** Of gangs: the oldest run that waits, so that all gateways give their slots to one gang after the other. */
+  readonly head?: number;
   /** Speculative attempts, each of which wants a slot of another worker than the one that has the slow attempt. */
   readonly apart?: readonly { readonly priority: number; readonly from: WorkerId }[];
 }
@@ -27,19 +30,26 @@ const LOWEST = PRIORITIES.length - 1;
 export function demandOf(state: State): Demand[] {
   const found: Demand[] = [];
   for (const queue of state.queues.values()) {
-    const counts = PRIORITIES.map((_, priority) => queue.waitingAt(priority));
-    // A slot that nobody else wants is lent for a backfill.
-    counts[LOWEST]! += queue.waitingAt(BACKFILL_LANES);
-    if (!counts.some((count) => count > 0)) continue;
     const { tenantId, name, request } = queue;
+    // Of gangs all members are counted.
+    const each = request?.gang?.size ?? 1;
+    const counts = PRIORITIES.map((_, priority) => queue.waitingAt(priority) * each);
+    // A slot that nobody else wants is lent for a backfill.
+    counts[LOWEST]! += queue.waitingAt(BACKFILL_LANES) * each;
+    if (!counts.some((count) => count > 0)) continue;
     const reserve = request === null ? null : state.longWaits.classOf(queue);
     found.push({
       ...{ tenantId, queue: name, counts },
       ...(request === null ? {} : { request }),
       ...(reserve === null ? {} : { reserve }),
+      ...(each === 1 ? {} : { head: headOf(queue) }),
     });
   }
   return state.speculation.wanted.size === 0 ? found : addDemand(state, found);
+}
+
+function headOf(queue: ReadyQueue): number {
+  return Math.min(...CLASSES.map((priority) => queue.headAt(priority)));
 }
 
 /** What waits for a worker here is asked for as ready tasks are; for a while of other workers only. */

@@ -146,15 +146,22 @@ export function loseGateway({ state }: Recorder, { gateway }: GatewayLost): void
   }
 }
 
-/** After matching: what was lent for this decision only goes back. */
+/** After matching: what was lent for this decision only goes back, unless a gang waits for more of them. */
 export function returnUnused(recorder: Recorder): void {
+  const { gathering, mono } = recorder.state;
   for (const offer of recorder.lent) {
-    const { worker, free } = offer;
-    if (offer.standing || (free === 0 && isEmpty(offer.room))) continue;
-    offer.free = 0;
-    worker.free -= free;
-    tellReturned(recorder, worker, free, offer.takeRoom());
+    if (offer.group.hasGangFor(offer) && gathering.keep(offer, mono)) continue;
+    returnRest(recorder, offer);
   }
+  for (const offer of gathering.takeOver(mono)) returnRest(recorder, offer);
+}
+
+function returnRest(recorder: Recorder, offer: Offer): void {
+  const { worker, free } = offer;
+  if (offer.standing || (free === 0 && isEmpty(offer.room))) return;
+  offer.free = 0;
+  worker.free -= free;
+  tellReturned(recorder, worker, free, offer.takeRoom());
 }
 
 export function giveBack(recorder: Recorder, worker: Worker, count: number, room: Amounts = NOTHING): void {

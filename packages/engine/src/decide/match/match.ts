@@ -13,6 +13,7 @@ import { isReadyIn } from '../../tables/queue/enqueue.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
+import { membersOf } from '../../tables/task/gang.ts';
 import type { Offer } from '../../tables/worker/worker-table.ts';
 import { holdReady } from '../breaker/pass.ts';
 import type { Recorder } from '../recorder.ts';
@@ -22,6 +23,7 @@ import { claimSlot } from './claim-slot.ts';
 import { openReserved } from './loan.ts';
 import { placeFor } from './place.ts';
 import { preempt } from './preempt.ts';
+import { type Seat, seatsFor } from './seats.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
@@ -57,6 +59,14 @@ function matchShare(recorder: Recorder): boolean {
       while (group.offers.peek() !== undefined && queue.hasLiveWork() && !queue.isHeld) {
         const lane = freshTop(recorder, queue, BACKFILL_LANES);
         if (lane === undefined || !isBackfillsTurn(recorder, queue, lane)) break;
+        if (lane.gangSize > 1) {
+          const seats = seatsFor(recorder.state, queue, lane);
+          if (seats === undefined) break;
+          if (recorder.isFull()) return false;
+          takeTurn(recorder, queue, lane);
+          claimGang(recorder, { queue, lane, seats });
+          continue;
+        }
         const offer = offerFor(recorder, group, queue, lane);
         if (offer === undefined) break;
         if (recorder.isFull()) return false;
@@ -86,6 +96,31 @@ function claimHead(recorder: Recorder, { group, queue, lane, offer }: Claim): vo
   dropStaleHeads(recorder, lane);
 }
 
+interface GangClaim {
+  readonly queue: ReadyQueue;
+  /** Its head is the first member of the gang. */
+  readonly lane: Lane;
+  /** One for each member, by rank. */
+  readonly seats: readonly Seat[];
+}
+
+/** All members of the gang, in this step and so in one commit. */
+function claimGang(recorder: Recorder, { queue, lane, seats }: GangClaim): void {
+  const { state } = recorder;
+  const { longWaits, mono } = state;
+  const { priority } = lane;
+  const members = membersOf(state, lane.headSlot())!;
+  const hosts = seats.map(({ offer }) => offer.worker.traits.host ?? '');
+  queue.passTurn(lane);
+  longWaits.claimed(queue, priority, mono);
+  members.forEach((slot, rank) => {
+    const { group, offer } = seats[rank]!;
+    if (group.weights !== null) group.flowOf(queue.tenantId, priority)?.take(queue.name);
+    claimSlot(recorder, { group, offer, slot, request: queue.request, gang: { rank, hosts } });
+  });
+  dropStaleHeads(recorder, lane);
+}
+
 /** Where the head of the lane runs; undefined when no worker of the group has room for it. */
 function offerFor({ state }: Recorder, group: OfferGroup, { request }: ReadyQueue, lane: Lane): Offer | undefined {
   return request === null ? group.offers.peek() : placeFor(state, group.offers, request, lane);
@@ -99,6 +134,17 @@ function matchClass(recorder: Recorder, priority: number, isBeforeBackfills = fa
       const queue = nextQueue(recorder, group, priority);
       if (queue === undefined) break;
       const lane = queue.top(priority)!;
+      if (lane.gangSize > 1) {
+        const seats = seatsFor(recorder.state, queue, lane);
+        if (seats === undefined) {
+          group.park(group.top(priority)!, queue);
+          continue;
+        }
+        if (recorder.isFull()) return false;
+        claimGang(recorder, { queue, lane, seats });
+        if (isBeforeBackfills) countClaim(queue);
+        continue;
+      }
       const offer = offerFor(recorder, group, queue, lane);
       if (offer === undefined) {
         group.park(group.top(priority)!, queue);

@@ -29,7 +29,7 @@ export function placeFor(state: State, offers: Offers, request: Request, lane: L
   let seen = 0;
   for (const offer of offers.inTurn()) {
     if (!offer.hasRoomFor(request)) continue;
-    const score = restOf(offer, request) + dislike(state, offer.worker, slot, placement);
+    const score = scoreOf(state, offer, slot, { request, placement });
     if (score < bestScore) {
       best = offer;
       bestScore = score;
@@ -41,6 +41,16 @@ export function placeFor(state: State, offers: Offers, request: Request, lane: L
 }
 
 const NO_PLACEMENT: PlacementSpec = {};
+
+interface Wish {
+  readonly request: Request;
+  readonly placement: PlacementSpec;
+}
+
+/** The lowest is the best. */
+export function scoreOf(state: State, offer: Offer, slot: TaskSlot, { request, placement }: Wish): number {
+  return restOf(offer, request) + dislike(state, offer.worker, slot, placement);
+}
 
 /** The share of the worker that would be left, from 0 to 1: the mean over what it has. */
 function restOf({ room, worker }: Offer, { resources }: Request): number {

@@ -10,10 +10,11 @@ import { PRIORITIES } from '../../model/dag/spec.ts';
 import type { AttemptSlot } from '../../model/ids.ts';
 import { addAmounts, hasAmounts, misfitOf, type Request, type Room, requestOf } from '../../model/placement.ts';
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
-import { attemptsOfWorker, besideOf } from '../../tables/attempt/find-attempt.ts';
+import { attemptsOfWorker, besideOf, leadingOf } from '../../tables/attempt/find-attempt.ts';
 import type { OfferGroup } from '../../tables/queue/offer-group.ts';
 import type { ReadyQueue } from '../../tables/queue/ready-queue.ts';
 import type { State } from '../../tables/state.ts';
+import { isMember, membersOf } from '../../tables/task/gang.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import type { Worker } from '../../tables/worker/worker-table.ts';
@@ -55,7 +56,7 @@ function makeRoom(recorder: Recorder, group: OfferGroup, queue: ReadyQueue): voi
       preemptions.lookedAt = state.mono;
       return;
     }
-    for (const attempt of victims.attempts) {
+    for (const attempt of victims.attempts.flatMap((one) => withGang(state, one))) {
       killAttempt(recorder, attempt, 'preempted');
       attempts.preempted.add(attempt);
       preemptions.recent.push(state.mono);
@@ -73,8 +74,8 @@ function mayLook({ settings, preemptions, mono }: State): boolean {
 /** Of all workers of the group the one where the least is lost. */
 function findVictims(state: State, group: OfferGroup, request: Request | null): Victims | null {
   let best: Victims | null = null;
-  // A worker for itself would cost all that runs there.
-  if (request?.exclusive === true) return null;
+  // A worker for itself would cost all that runs there, and several workers for a gang as much.
+  if (request?.exclusive === true || request?.gang !== undefined) return null;
   for (const worker of state.workers.all()) {
     if (worker.isDraining || worker.hasLeft || worker.running === 0) continue;
     if (!worker.offers.some((offer) => offer.group === group)) continue;
@@ -131,6 +132,17 @@ function priorityOf({ runs, tasks, attempts }: State, attempt: AttemptSlot): num
   return runs.priority[tasks.run[attempts.task[attempt]!]!]!;
 }
 
-function lostBy({ attempts, mono }: State, attempt: AttemptSlot): number {
-  return mono - (attempts.watches.get(attempt)?.savedAt ?? attempts.claimedMono[attempt]!);
+/** With a member of a gang all of them lose their work. */
+function lostBy(state: State, attempt: AttemptSlot): number {
+  const { attempts, mono } = state;
+  const of = (one: AttemptSlot) => mono - (attempts.watches.get(one)?.savedAt ?? attempts.claimedMono[one]!);
+  return withGang(state, attempt).reduce((sum, one) => sum + of(one), 0);
+}
+
+/** What runs of its gang: no member goes on without the others. Any other attempt is alone. */
+function withGang(state: State, attempt: AttemptSlot): readonly AttemptSlot[] {
+  const slot = state.attempts.task[attempt]!;
+  if (!isMember(state, slot)) return [attempt];
+  const running = (membersOf(state, slot) ?? []).map((member) => leadingOf(state, member));
+  return running.filter((one) => one !== NO_ATTEMPT && !state.attempts.preempted.has(one));
 }

@@ -19,6 +19,8 @@ import { dropUnnamed } from '../add/drop-unnamed.ts';
 import { produceAssets } from '../asset/produce-asset.ts';
 import { passRetry } from '../breaker/pass.ts';
 import { stopCall } from '../child/stop-call.ts';
+import { ofGang } from '../gang/budgets.ts';
+import { endTry } from '../gang/end-try.ts';
 import type { Recorder } from '../recorder.ts';
 import { endOneOfTwo } from '../speculative/end-beside.ts';
 import { classifyFailure, followEnd } from './follow-end.ts';
@@ -67,6 +69,7 @@ export function endAttempt(recorder: Recorder, attempt: AttemptSlot, ending: End
   const isOrderly = outcome === 'lost' && ending.isOrderly === true;
   const lostCount = tasks.lostCount[slot]! + (outcome === 'lost' && !isOrderly ? 1 : 0);
   const task = taskSpecOf(state, slot);
+  const isGang = version.hasGangs && task.placement?.gang !== undefined;
   const runId = runs.id[run]!;
   const isFailure = isOpen && outcome !== 'succeeded';
   const code = ending.code ?? null;
@@ -82,7 +85,8 @@ export function endAttempt(recorder: Recorder, attempt: AttemptSlot, ending: End
       const failureCount = attemptNo - tasks.budgetBase[slot]! - lostCount - uncounted;
       const retryAfterMs = ending.retryAfterMs ?? null;
       const chance = () => chanceOf(state.seed, runId, taskNo, attemptNo);
-      const failed = { outcome, code, error, failureCount, lostCount, counts, retryAfterMs, chance };
+      const own = { failureCount, lostCount, counts };
+      const failed = { outcome, code, error, retryAfterMs, chance, ...(isGang ? ofGang(state, slot, own) : own) };
       delayMs = retryDelayMs(task.retry, failed);
     }
   }
@@ -127,6 +131,7 @@ export function endAttempt(recorder: Recorder, attempt: AttemptSlot, ending: End
   }
   if (end.retryAt !== null && end.retryAt <= end.endedAt) passRetry(recorder, slot);
   followEnd(recorder, slot, end, classified, code);
+  if (isGang && end.taskState !== 'succeeded') endTry(recorder, slot, end.retryAt);
 }
 
 /**

@@ -12,8 +12,10 @@ import { claimOf } from '../../tables/attempt/claim-of.ts';
 import { attemptWith, findAttempt, isLeading } from '../../tables/attempt/find-attempt.ts';
 import { SET_ASIDE } from '../../tables/run/run-table.ts';
 import { findTask } from '../../tables/task/find-task.ts';
+import { isMember } from '../../tables/task/gang.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
+import { endTry } from '../gang/end-try.ts';
 import type { Recorder } from '../recorder.ts';
 import { seenVersion } from '../run/reopen.ts';
 import { returnSpeculative } from '../speculative/end-beside.ts';
@@ -87,7 +89,9 @@ export function returnClaim(
     return endAttempt(recorder, attempt, { outcome: 'lost', code: 'lost:dropped', error });
   }
   const { runId, taskNo, fence } = claimOf(state, attempt);
+  const slot = state.attempts.task[attempt]!;
   recorder.record({ kind: 'ClaimReturned', runId, taskNo, fence, reason, at: state.now });
+  if (isMember(state, slot)) endTry(recorder, slot, state.now);
 }
 
 /**

@@ -12,6 +12,7 @@ import { forEachSlot, slotOf } from '../../tables/task/task-slots.ts';
 import { clearSlots, goOn } from '../manual/clear-slots.ts';
 import { clearTask } from '../manual/clear-task.ts';
 import { findRun } from '../manual/manually.ts';
+import { withGangs } from '../manual/whole-gangs.ts';
 import type { Recorder } from '../recorder.ts';
 import { finishRun } from '../run/finish.ts';
 import { reopenAsClosing } from '../run/reopen.ts';
@@ -38,7 +39,8 @@ export function retryTask(recorder: Recorder, command: RetryTask): Answer {
   // Closed by a failure, and what it has stopped still runs: what becomes of that is not known yet.
   if (runs.phase[run] === CLOSING) return refuse('TASK_NOT_RETRYABLE', 'its run is closing');
   if (AWAITS_RETRY[from] === 1) {
-    clearTask(recorder, slot, { actor, fresh: false, more: false });
+    const waiting = withGangs(state, [slot], (other) => AWAITS_RETRY[tasks.state[other]!] === 1);
+    waiting.forEach((one, i) => clearTask(recorder, one, { actor, fresh: false, more: i < waiting.length - 1 }));
     return DONE;
   }
   if (isStopped) {

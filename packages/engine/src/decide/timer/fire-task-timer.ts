@@ -7,6 +7,7 @@ import { IS_DUE, IS_TERMINAL, READY, WAITING } from '../../model/task/task-state
 import { NO_ATTEMPT } from '../../tables/attempt/attempt-table.ts';
 import { leadingOf } from '../../tables/attempt/find-attempt.ts';
 import type { State } from '../../tables/state.ts';
+import { isMember } from '../../tables/task/gang.ts';
 import { mayRun } from '../../tables/task/may-run.ts';
 import { notesOf } from '../../tables/task/task-notes.ts';
 import { taskNoOf } from '../../tables/task/task-slots.ts';
@@ -14,6 +15,7 @@ import { isDelayed } from '../../tables/timer/run-timers.ts';
 import { totalSince } from '../../tables/timer/task-timers.ts';
 import type { Timer } from '../../tables/timer/timer-heap.ts';
 import { writeDeadLetter } from '../dead-letter/dead-letter.ts';
+import { endTry } from '../gang/end-try.ts';
 import { killAttempt } from '../lease/kill.ts';
 import type { Recorder } from '../recorder.ts';
 import { endAttempt } from '../task/end-attempt.ts';
@@ -55,6 +57,7 @@ function expire(recorder: Recorder, slot: TaskSlot, reason: 'queue' | 'total'): 
   });
   const failure = { outcome: 'timeout', code: `timeout:${reason}`, error: EXPIRED[reason] } as const;
   writeDeadLetter(recorder, slot, { ...failure, reason: 'timeout', fingerprint: fingerprintOf(failure) });
+  if (isMember(state, slot)) endTry(recorder, slot, null);
 }
 
 const EXPIRED = {

@@ -67,7 +67,7 @@ export function nextDue({ state }: Pick<Recorder, 'state'>): {
   const isDue = isBackfillDue(state) || isMoveDue(state) || state.schedules.toPark.size > 0;
   const told = soonest(state.untold.next(), soonest(state.limits.next(), ratesDue(state)));
   const waits = soonest(soonest(pastDue(state), state.requires.next()), told);
-  const mono = isDue ? state.mono : soonest(soonest(timer, sent), waits);
+  const mono = isDue ? state.mono : soonest(soonest(timer, sent), soonest(waits, state.gathering.next()));
   const wall = soonest(soonest(state.windows.firstAt(), nextWalkAt(state)), nextExpectedAt(state));
   return { mono, wall };
 }

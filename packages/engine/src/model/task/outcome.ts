@@ -20,6 +20,8 @@ export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** Codes of attempts that ended as `lost` because they were told to: they cost no retry, and run again from their checkpoint. */
 export const PREEMPTED = 'preempted';
 export const EVICTED = 'evicted';
+/** The same of an attempt that was stopped because another member of its gang ended the try. */
+export const GANG = 'gang';
 /** The classes that a retry policy can name. `lost` has its own `maxLost`, and `cancelled` is never retried by a policy. */
 export const FAILURE_CLASSES = ['transient', 'permanent', 'timeout', 'stuck', 'resource'] as const;
 export type FailureClass = (typeof FAILURE_CLASSES)[number];

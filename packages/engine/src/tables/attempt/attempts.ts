@@ -64,7 +64,7 @@ export function giveToWorker(state: State, attempt: AttemptSlot, worker: Worker)
   if (runs.has(run, BACKFILL)) state.backfillAttempts += 1;
   const { dag, hasOwnLimits } = runs.versionOf(run);
   dag.runningTasks += 1;
-  if (!dag.hasRoomForTask()) updateLanes(dag);
+  if (!dag.hasRoomForTask() || dag.hasGangs) updateLanes(dag);
   if (hasOwnLimits || state.limits.isUsed) countSlots(state, attempts.task[attempt]!, 1);
 }
 
@@ -84,6 +84,6 @@ function takeFromWorker(state: State, attempt: AttemptSlot): void {
   const { dag, hasOwnLimits } = runs.versionOf(run);
   const wasFull = !dag.hasRoomForTask();
   dag.runningTasks -= 1;
-  if (wasFull) updateLanes(dag);
+  if (wasFull || dag.hasGangs) updateLanes(dag);
   if (hasOwnLimits || state.limits.isUsed) countSlots(state, attempts.task[attempt]!, -1);
 }

@@ -46,6 +46,8 @@ export class Version {
   readonly watchesQueue: boolean;
   /** Some of its tasks, or all tasks of a run, have a limit of their own. */
   readonly hasOwnLimits: boolean;
+  /** Tasks of it begin together or not at all. */
+  readonly hasGangs: boolean;
   /** Some of its tasks may have a speculative attempt beside the first: see `decide/speculative/`. */
   readonly speculates: boolean;
   /** Some of its tasks are better near others: which worker ran which is kept. */
@@ -78,6 +80,8 @@ export class Version {
     this.speculates = origin?.speculates ?? all.some(({ speculate }) => speculate !== undefined);
     this.notesWorkers = origin?.notesWorkers ?? all.some(({ placement }) => placement?.near !== undefined);
     this.pastTasks = spec.tasks.flatMap(({ past }, taskNo) => (past === undefined ? [] : [taskNo]));
+    this.hasGangs = origin?.hasGangs ?? all.some(({ placement }) => placement?.gang !== undefined);
+    if (this.hasGangs) dag.hasGangs = true;
     this.hasOwnLimits =
       spec.maxActiveTasksPerRun !== undefined || spec.tasks.some(({ maxActive }) => maxActive !== undefined);
     this.watchesQueue = origin?.watchesQueue ?? all.some(({ queueTimeoutMs }) => queueTimeoutMs !== undefined);
@@ -150,6 +154,8 @@ export class Dag {
   liveTasks = 0;
   /** Running attempts (I44). */
   runningTasks = 0;
+  /** A version of it has gangs, which want several places of its limit at once. */
+  hasGangs = false;
   /** None of its tasks begins. */
   isFrozen = false;
   /** It created too much: see `decide/halt`. */
@@ -234,17 +240,18 @@ export class Dag {
     return limit === null || this.activeRuns < limit;
   }
 
-  hasRoomForTask(): boolean {
+  /** For so many tasks at once. */
+  hasRoomForTask(count = 1): boolean {
     if (this.isFrozen || this.isHalted || this.isHeldByBreaker()) return false;
-    return !this.isAtTaskLimit();
+    return !this.isAtTaskLimit(count);
   }
 
   isHeldByBreaker(): boolean {
     return this.gate !== null && this.gate.allowance <= 0;
   }
 
-  isAtTaskLimit(): boolean {
+  isAtTaskLimit(count = 1): boolean {
     const limit = this.current.spec.maxActiveTasks;
-    return limit !== null && this.runningTasks >= limit;
+    return limit !== null && this.runningTasks + count > limit;
   }
 }

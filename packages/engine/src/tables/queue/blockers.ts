@@ -11,7 +11,10 @@ import { RateLimit } from '../limit/rate-limit.ts';
 import type { State } from '../state.ts';
 import type { Lane } from './lane.ts';
 
-/** As the reasons of single tasks are called; `workers_busy`: only workers are missing, `no_room`: or room on them. */
+/**
+ * As the reasons of single tasks are called; `workers_busy`: only workers are missing, `no_room`: or room on them; `gang`: of a single
+ * task, whose gang is not complete.
+ */
 export type BlockerCode =
   | 'frozen'
   | 'halted'
@@ -24,6 +27,7 @@ export type BlockerCode =
   | 'cap_full'
   | 'workers_busy'
   | 'no_room'
+  | 'gang'
   | 'run_queued'
   | 'run_key';
 
@@ -51,7 +55,11 @@ export function blockersOf(state: State, tenantId: TenantId): Blocker[] {
     if (dag.tenantId !== tenantId) continue;
     for (const lane of [...dag.lanes.values()].flat())
       if (lane !== undefined && lane.ready > 0)
-        addBlocker(found, { ...blockerOf(state, dag, lane), count: lane.ready, since: sinceOf(lane.headRunId()) });
+        addBlocker(found, {
+          ...blockerOf(state, dag, lane),
+          count: lane.ready * lane.gangSize,
+          since: sinceOf(lane.headRunId()),
+        });
     const [oldest] = dag.waitingRuns.first(1);
     if (oldest !== undefined) {
       const count = dag.waitingRuns.size;
@@ -99,8 +107,11 @@ export function blockersOfLane(state: State, dag: Dag, lane: Lane): LaneBlocker[
   if (dag.isFrozen) found.push({ code: 'frozen', subject: ofDag });
   if (lane.queue.isHeld) found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
   if (dag.isHeldByBreaker()) found.push({ code: 'breaker', subject: ofDag });
-  if (dag.isAtTaskLimit()) found.push({ code: 'limit', subject: ofDag });
-  for (const one of lane.holds) if (!one.hold.hasRoom(one.slots)) found.push(fullLimit(state, one, ofDag));
+  if (dag.isAtTaskLimit(lane.gangSize)) found.push({ code: 'limit', subject: ofDag });
+  for (const { hold, slots: ofTask } of lane.holds) {
+    const slots = ofTask * lane.gangSize;
+    if (!hold.hasRoom(slots)) found.push(fullLimit(state, { hold, slots }, ofDag));
+  }
   return found;
 }
 

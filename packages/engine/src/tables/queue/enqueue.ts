@@ -11,6 +11,7 @@ import { isHeldByPast } from '../past/past.ts';
 import { isPaused } from '../run/paused.ts';
 import { ADMITTED, BACKFILL, ENDED, OPEN } from '../run/run-table.ts';
 import type { State } from '../state.ts';
+import { firstOfGang, isMember, membersOf } from '../task/gang.ts';
 import { isCall } from '../task/is-call.ts';
 import { specNoOf } from '../task/task-slots.ts';
 import { watchQueue } from '../timer/task-timers.ts';
@@ -41,8 +42,37 @@ export function enqueue(state: State, slot: TaskSlot): void {
 
 function pushToLane(state: State, run: RunRow, slot: TaskSlot): void {
   const lane = laneOf(state, run, slot);
+  if (lane.gangSize > 1) return pushGang(state, lane, slot);
   lane.push(state.runs.id[run]!, slot);
   lane.ready += 1;
+  lane.queue.update(lane);
+}
+
+/** A gang is in its lane, by its first member, while all of its members are ready. */
+function pushGang(state: State, lane: Lane, slot: TaskSlot): void {
+  const members = membersOf(state, slot);
+  const first = members?.[0];
+  if (members === null || first === undefined || state.gangs.has(first)) return;
+  const runId = state.runIdOfTask(slot);
+  if (!members.every((member) => isReady(state, runId, member))) return;
+  state.gangs.set(first, lane);
+  lane.push(runId, first);
+  lane.ready += 1;
+  lane.queue.update(lane);
+}
+
+/** With the first member that is ready no more the gang is not. */
+function leaveGang(state: State, slot: TaskSlot): void {
+  const first = firstOfGang(state, slot);
+  const lane = state.gangs.get(first);
+  if (lane === undefined) return;
+  state.gangs.delete(first);
+  leave(state, lane);
+}
+
+function leave(state: State, lane: Lane): void {
+  lane.ready -= 1;
+  if (lane.isMostlyStale()) lane.compact((runId, other) => isReadyIn(state, lane, runId, other));
   lane.queue.update(lane);
 }
 
@@ -56,11 +86,10 @@ export function enterLane(state: State, slot: TaskSlot): void {
 /** The task is ready no more. Its entry stays in the lane until it comes up. */
 export function leaveLane(state: State, slot: TaskSlot): void {
   const run = state.tasks.run[slot]!;
+  if (state.gangs.size > 0 && isMember(state, slot)) return leaveGang(state, slot);
   if (!hasLanes(state, run) || isCall(state, slot) || isPaused(state, slot) || isHeldByPast(state, slot)) return;
   const lane = laneOf(state, run, slot);
-  lane.ready -= 1;
-  if (lane.isMostlyStale()) lane.compact((runId, other) => isReadyIn(state, lane, runId, other));
-  lane.queue.update(lane);
+  if (lane.gangSize === 1) leave(state, lane);
 }
 
 /**
@@ -80,6 +109,7 @@ export function isReady(state: State, runId: number, slot: TaskSlot): boolean {
 
 /** The same of an entry of this lane: it may also be left from before the priority of its run was changed. */
 export function isReadyIn(state: State, lane: Lane, runId: number, slot: TaskSlot): boolean {
+  if (lane.gangSize > 1 && state.gangs.get(slot) !== lane) return false;
   return isReady(state, runId, slot) && classOf(state, state.tasks.run[slot]!) === lane.priority;
 }
 

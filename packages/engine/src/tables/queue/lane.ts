@@ -25,7 +25,7 @@ interface QueueOfLanes {
 
 /** The dag whose limit holds a lane back. */
 interface LimitedDag {
-  hasRoomForTask(): boolean;
+  hasRoomForTask(count: number): boolean;
 }
 
 const NO_HOLDS: readonly LaneHold[] = [];
@@ -34,6 +34,8 @@ export class Lane {
   readonly dag: LimitedDag;
   readonly queue: QueueOfLanes;
   readonly priority: number;
+  /** How many tasks begin together: what it counts as ready are gangs of so many. 1 unless its tasks are members of gangs. */
+  readonly gangSize: number;
   /** Of its dag in its queue and class. */
   readonly turn: Turn<Lane>;
   /** Place among the active lanes of its dag there; -1 when it is empty or held back. */
@@ -69,15 +71,16 @@ export class Lane {
     this.dag = dag;
     this.queue = queue;
     this.priority = priority;
+    this.gangSize = queue.request?.gang?.size ?? 1;
   }
 
   get size(): number {
     return this.slots.length;
   }
 
-  /** These have room for one more of its tasks. */
+  /** These have room for one more of its tasks, or for one more of its gangs. */
   hasRoom(): boolean {
-    for (const { hold, slots } of this.holds) if (!hold.hasRoom(slots)) return false;
+    for (const { hold, slots } of this.holds) if (!hold.hasRoom(slots * this.gangSize)) return false;
     return true;
   }
 
@@ -86,10 +89,11 @@ export class Lane {
    * others could use what it takes and cannot use (I29, I47).
    */
   want(all: number): void {
-    const { priority, holds, wanted } = this;
+    const { priority, holds, wanted, gangSize } = this;
     const isWaiting = all > 0;
     let count = all;
-    holds.forEach(({ hold, slots }, i) => {
+    holds.forEach(({ hold, slots: ofTask }, i) => {
+      const slots = ofTask * gangSize;
       const more = count - (wanted[i] ?? 0);
       wanted[i] = count;
       if (more !== 0 || isWaiting !== this.isWaiting) hold.want(this, { priority, slots, more, isWaiting });
@@ -99,7 +103,7 @@ export class Lane {
   }
 
   slotsIn(of: LaneLimit): number {
-    return this.holds.find(({ hold }) => hold === of)?.slots ?? 0;
+    return (this.holds.find(({ hold }) => hold === of)?.slots ?? 0) * this.gangSize;
   }
 
   update(): void {

@@ -94,6 +94,17 @@ export class OfferGroup implements OfferedTo {
     }
   }
 
+  /** A gang waits for this slot and more. */
+  hasGangFor(offer: Offer): boolean {
+    for (const flow of this.parking) {
+      for (const queue of flow.parkedQueues) {
+        if (queue.request?.gang === undefined || queue.waitingAt(flow.priority) === 0) continue;
+        if (offer.hasRoomFor(queue.request)) return true;
+      }
+    }
+    return false;
+  }
+
   /** A worker has an offer here, with or without free slots. */
   join(): void {
     this.workers += 1;

@@ -112,6 +112,11 @@ export class QueueTable {
     return [...this.groups.values()].filter(isFor);
   }
 
+  /** All that may give slots to this queue, those with reserved slots included. */
+  groupsServing(queue: ReadyQueue): OfferGroup[] {
+    return [...this.groups.values()].filter((group) => group.serves(queue));
+  }
+
   /** Something waits for slots of these workers that is of a higher class than what they are reserved for. */
   isOvertaken({ tenants, queues, only }: OfferGroup): boolean {
     let [own, other] = [CLASSES.length, CLASSES.length];

@@ -101,7 +101,7 @@ export class ReadyQueue {
   /** Puts the lane where its head belongs, or takes it out when it is empty or its dag may start no more. */
   update(lane: Lane): void {
     const { priority, turn } = lane;
-    const isFull = !lane.dag.hasRoomForTask();
+    const isFull = !lane.dag.hasRoomForTask(lane.gangSize);
     let isActive = lane.size > 0 && !isFull;
     if (lane.holds.length > 0) {
       const isLimited = isActive || (lane.slow > 0 && !isFull);

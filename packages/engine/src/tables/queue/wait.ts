@@ -3,12 +3,14 @@
  * claimed before it. Looked at on request.
  */
 import { PRIORITIES } from '../../model/dag/spec.ts';
-import type { QueueName, RunId, TaskNo, TenantId } from '../../model/ids.ts';
-import { READY } from '../../model/task/task-states.ts';
+import type { QueueName, RunId, TaskNo, TaskSlot, TenantId } from '../../model/ids.ts';
+import { READY, TASK_STATE_NAMES } from '../../model/task/task-states.ts';
+import { instanceName } from '../map/task-names.ts';
 import { isHeldByPast } from '../past/past.ts';
 import { isPaused } from '../run/paused.ts';
 import type { State } from '../state.ts';
-import { slotOf } from '../task/task-slots.ts';
+import { firstOfGang, isMember, membersOf } from '../task/gang.ts';
+import { slotOf, taskNoOf, taskSpecOf } from '../task/task-slots.ts';
 import { NO_TASK } from '../task/task-table.ts';
 import { blockersOfLane, type LaneBlocker } from './blockers.ts';
 import { BACKFILL_LANES } from './classes.ts';
@@ -45,7 +47,19 @@ function blockersOfTask(state: State, { runId, taskNo }: WaitingTask): readonly 
   if (run < 0) return null;
   const slot = slotOf(state, run, taskNo);
   if (slot < 0 || state.tasks.state[slot] !== READY || isPaused(state, slot) || isHeldByPast(state, slot)) return null;
-  return blockersOfLane(state, state.runs.versionOf(run).dag, laneOf(state, run, slot));
+  const blockers = blockersOfLane(state, state.runs.versionOf(run).dag, laneOf(state, run, slot));
+  const missing = missingMember(state, slot);
+  return missing === null ? blockers : [{ code: 'gang', subject: missing }, ...blockers];
+}
+
+/** A member of its gang that is not ready, and its state: the others wait for it. Null for any other task. */
+function missingMember(state: State, slot: TaskSlot): string | null {
+  if (!isMember(state, slot) || state.gangs.has(firstOfGang(state, slot))) return null;
+  const { tasks, runs } = state;
+  const other = membersOf(state, slot)?.find((member) => tasks.state[member] !== READY);
+  if (other === undefined) return null;
+  const name = instanceName(taskSpecOf(state, other).name, runs.mapsOf(tasks.run[other]!), taskNoOf(state, other));
+  return `${name} is ${TASK_STATE_NAMES[tasks.state[other]!]}`;
 }
 
 function aheadOf(state: State, { tenantId, queue: name, runId, taskNo, priority, isOfBackfill }: WaitingTask): number {

@@ -27,6 +27,7 @@ interface GroupOfOffers {
   join(): void;
   offer(offer: Offer): void;
   withdraw(offer: Offer, mono: MonoMs): void;
+  hasGangFor(offer: Offer): boolean;
 }
 
 /** Slots of one worker on loan, for tasks of the tenants and queues of a group. */

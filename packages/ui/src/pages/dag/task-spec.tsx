@@ -40,6 +40,11 @@ function takenText({ resources = {}, exclusive }: TaskSpecView['limits']): strin
   return joined(Object.entries(resources).map(([name, amount]) => shownAmount(name, amount)));
 }
 
+function gangText({ gang }: TaskSpecView['limits']): string | null {
+  if (gang === undefined) return null;
+  return `${gang.size} that start together, ${gang.share === true ? 'several of them on one worker' : 'each on a worker of its own'}`;
+}
+
 function whereText({ labels = {}, spot }: TaskSpecView['limits']): string | null {
   const wanted = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   return joined([...wanted, ...(spot === 'never' ? ['that are not spot workers'] : [])]);
@@ -61,6 +66,7 @@ export function TaskSpec({ task, title = task.name }: { readonly task: TaskSpecV
     ['Role', task.role === 'task' ? null : task.role],
     ['Runs the DAG', task.child?.dag ?? null],
     ['Pool', task.limits.pool === undefined ? null : `${task.limits.pool.slots} of ${task.limits.pool.name}`],
+    ['Gang', gangText(task.limits)],
     ['Takes of its worker', takenText(task.limits)],
     ['Only on workers', whereText(task.limits)],
     ['At a time, over all runs', task.limits.maxActive === undefined ? null : String(task.limits.maxActive)],
