@@ -117,6 +117,15 @@ import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { claimRunId, type OwnRunId, releaseRunId, shardOfOwnRunId } from './queries/own-run-ids.ts';
 import { listQuotas, readQuotas } from './queries/quotas.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
+import {
+  createReservation,
+  deleteReservation,
+  listKeptFrom,
+  listReservations,
+  type NewReservation,
+  type ReservationChange,
+  readKept,
+} from './queries/reservations.ts';
 import { resolveRun } from './queries/resolve-run.ts';
 import { endedByDag, endedByHour } from './queries/rollups.ts';
 import type { RunOutline } from './queries/run-details.ts';
@@ -221,10 +230,17 @@ export class Queries {
   removeBudget = (budget: BudgetKey, by: ChangedBy) => removeBudget(this.#database, budget, by);
 
   readFrozen = () => readFrozen(this.#database);
+  /** Slots that are kept for a dag or a tenant now. */
+  readKept = () => readKept(this.#database);
   holdersOfKey = (key: Parameters<typeof holdersOfKey>[2]) => holdersOfKey(this.#database, this.#shown, key);
   listFreezes = (who: Parameters<typeof listFreezes>[1]) => listFreezes(this.#database, who);
   listHalts = (tenantId: TenantId) => listHalts(this.#database, tenantId);
   setFreeze = (frozen: Frozen, by: Parameters<typeof setFreeze>[2]) => setFreeze(this.#database, frozen, by);
+  listReservations = (who: Parameters<typeof listReservations>[1]) => listReservations(this.#database, who);
+  listKeptFrom = (tenantId: TenantId) => listKeptFrom(this.#database, tenantId);
+  createReservation = (reservation: NewReservation, by: ReservationChange) =>
+    createReservation(this.#database, reservation, by);
+  deleteReservation = (id: number, by: ReservationChange) => deleteReservation(this.#database, id, by);
   removeFreeze = (frozen: Frozen, by: Parameters<typeof removeFreeze>[2]) => removeFreeze(this.#database, frozen, by);
   listSlotLimits = (who: Parameters<typeof listSlotLimits>[1]) => listSlotLimits(this.#database, who);
   countSlotLimits = (tenantId: TenantId, limit: LimitName) => countSlotLimits(this.#database, tenantId, limit);

@@ -40,6 +40,7 @@ const SUGGESTIONS: Readonly<Record<WhyCode, Suggestion>> = {
   pool_too_small: ({ message }) => `Give the pool more slots: signalbox limits set pool:${quoted(message)} <slots>`,
   pool_full: ({ message }) => `See who has the slots: signalbox limits show pool:${quoted(message)}`,
   cap_full: () => 'See the caps, and who has their slots: signalbox limits',
+  reserved: () => 'Add workers, or see what is reserved, and delete it: signalbox reservations',
   position: ({ run }) => `Let the run go first: signalbox runs set-priority ${run} --to high`,
   no_worker: ({ queue }) => `Start a worker for the queue: signalbox worker --queues ${queue}`,
   no_worker_fits: () =>

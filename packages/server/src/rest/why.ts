@@ -35,6 +35,21 @@ export interface FreezeFact {
   readonly reason: string | null;
 }
 
+/** Slots are kept from tasks of the run now. */
+export interface ReservedFact {
+  /** The limit that they are under meanwhile. */
+  readonly limit: string;
+  readonly slots: number;
+  readonly queues: readonly string[];
+  /** `dag nightly`; null: of another tenant, of which nothing is told. */
+  readonly keptFor: string | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  readonly until: string;
+  /** How many the others share; null: not known yet. */
+  readonly left: number | null;
+}
+
 /** The dag created too much. */
 export interface HaltFact {
   readonly cause: 'fan_out' | 'live_tasks';
@@ -53,6 +68,8 @@ export interface RunFacts {
   readonly key?: { readonly key: string; readonly limit: number; readonly heldBy: readonly string[] };
   /** What is frozen that tasks of the run may be of, and how that reads. */
   readonly freezes?: readonly FreezeFact[];
+  /** Slots that are kept for others now. */
+  readonly reserved?: readonly ReservedFact[];
   /** Its dag is halted. */
   readonly halt?: HaltFact;
   /** Its tenant is. */
@@ -83,7 +100,12 @@ export interface LimitFact {
 
 /** What the matcher says of a task that is ready: see `waitOf` of the engine. */
 export interface WaitFact {
-  readonly blockers: readonly { readonly code: string; readonly subject: string; readonly until?: number }[];
+  readonly blockers: readonly {
+    readonly code: string;
+    readonly subject: string;
+    readonly until?: number;
+    readonly limit?: string;
+  }[];
   readonly ahead: number;
 }
 
@@ -300,6 +322,7 @@ function whyNotClaimed(task: TaskView, of: TaskFacts, run: RunFacts): readonly W
       ),
     );
   for (const one of wait?.blockers ?? []) if (one.code === 'rate') found.push(whyRate(one, run));
+  for (const one of wait?.blockers ?? []) if (one.code === 'reserved') found.push(whyReserved(one, run));
   found.push(...whyLimited(limits, wait));
   if (found.length === 0) return whyNoWorker(of, run);
   // Whatever else holds it: without a worker it would not start either.
@@ -353,6 +376,23 @@ function whyRate({ subject, until }: WaitFact['blockers'][number], { rates = [] 
   return because('rate', `${whose} has started as many attempts as its rate allows${most}.`, next);
 }
 
+function whyReserved({ subject, limit }: WaitFact['blockers'][number], { reserved = [] }: RunFacts): Why {
+  const name = `"${subject.replace(/^queue:/, '').replaceAll(',', '", "')}"`;
+  const kept = reserved.filter((one) => one.limit === limit);
+  const [first] = kept;
+  if (first === undefined) return because('reserved', `Slots of queue ${name} are kept for others.`);
+  const slots = kept.reduce((sum, one) => sum + one.slots, 0);
+  const by = first.by === null ? '' : `, by ${first.by}`;
+  const reason = first.reason === null ? '' : `: ${first.reason}`;
+  const left = first.left === null ? '' : ` The others share ${counted(first.left, 'slot')} of its workers.`;
+  const whose = first.keptFor ?? 'another tenant';
+  return because(
+    'reserved',
+    `${counted(slots, 'slot')} of queue ${name} ${slots === 1 ? 'is' : 'are'} kept for ${whose} until ${first.until}${by}${reason}.${left}`,
+    first.until,
+  );
+}
+
 const whyDagFull = (most: number): Why =>
   because('limit', `The dag runs at most ${counted(most, 'task')} at once (maxActiveTasks).`);
 
@@ -400,6 +440,7 @@ const TELLING: readonly WhyCode[] = [
   'task_limit',
   'pool_full',
   'cap_full',
+  'reserved',
   'no_room',
   'workers_busy',
   'limit',

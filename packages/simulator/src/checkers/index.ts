@@ -32,6 +32,7 @@ import { limits } from './g-limits.ts';
 import { preemption } from './g-preemption.ts';
 import { quotas } from './g-quotas.ts';
 import { rates } from './g-rates.ts';
+import { reservations } from './g-reservations.ts';
 import { slots } from './g-slots.ts';
 import { tenants } from './g-tenants.ts';
 import { Health, LOOK_MS } from './health.ts';
@@ -70,6 +71,7 @@ const ALL: readonly CheckerMaker[] = [
   quotas,
   rates,
   freezes,
+  reservations,
   halts,
   budgets,
   tenants,

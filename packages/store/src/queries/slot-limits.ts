@@ -33,7 +33,7 @@ const COLUMNS = `
   select l.limit_name, l.slots, coalesce(sum(g.given + g.seized - g.returned), 0),
       count(*) filter (where g.heard_no >= l.since_no), l.set_at, l.set_by, coalesce(t.name, '')
     from slot_limit l left join tenant t on t.tenant_id = l.tenant_id left join slot_grant g on g.shard = l.shard and g.limit_name = l.limit_name
-   where l.slots is not null`;
+   where l.slots is not null and l.limit_name not like 'kept/%'`;
 const GROUPED = 'group by l.shard, l.limit_name, t.name order by l.limit_name, t.name';
 
 const selectOfTenant = statement(

@@ -24,7 +24,14 @@ export class Hold extends LaneLimit {
   isTight = true;
   /** What the home has heard; unknown to a new owner. */
   heard: SlotsSaid | null = null;
-  asked: (SlotsSaid & { readonly wants: number; readonly isShort: boolean; readonly isIdle: boolean }) | null = null;
+  asked:
+    | (SlotsSaid & {
+        readonly wants: number;
+        readonly lacks: number;
+        readonly isShort: boolean;
+        readonly isIdle: boolean;
+      })
+    | null = null;
   askedAt = 0;
   /** Since when it has slots that no task uses; null: it has none. */
   idleSince: number | null = null;

@@ -1,7 +1,10 @@
 /** Limits that span shards: homes of those whose home is here, and what the shards of this engine have of each. */
-import type { QueueName, RunId, RunRow, ShardNo, TenantId } from '../../model/ids.ts';
+import { PRIORITIES } from '../../model/dag/spec.ts';
+import type { DagId, QueueName, RunId, RunRow, ShardNo, TenantId } from '../../model/ids.ts';
 import {
   CLUSTER_LIMIT,
+  isAmongOthers,
+  isKept,
   type LimitName,
   type PoolSpec,
   poolLimit,
@@ -17,6 +20,8 @@ import { type LaneLimit, OwnLimit } from './lane-limit.ts';
 interface LimitedLane {
   readonly shard: ShardNo;
   readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly priority: number;
   readonly queue: QueueName;
   readonly pool: PoolSpec | undefined;
 }
@@ -30,12 +35,17 @@ interface RunLimit {
 export interface LaneHold {
   readonly hold: LaneLimit;
   readonly slots: number;
+  /** Its tasks count, and do not wait. */
+  readonly passes?: true;
 }
 
 const NONE: readonly LaneHold[] = [];
+const CRITICAL = PRIORITIES.indexOf('critical');
 
 export class LimitTable {
   private readonly holds = new Map<ShardNo, Map<LimitName, Hold>>();
+  /** Those of them that leave others what is not kept. */
+  private readonly kept = new Map<ShardNo, Hold[]>();
   readonly homes = new Map<LimitName, Home>();
   /** Of runs whose tasks are limited, and the keys of their lanes. */
   private readonly ofRuns = new Map<RunRow, RunLimit>();
@@ -67,7 +77,10 @@ export class LimitTable {
     let ofShard = this.holds.get(shard);
     if (ofShard === undefined) this.holds.set(shard, (ofShard = new Map()));
     let hold = ofShard.get(name);
-    if (hold === undefined) ofShard.set(name, (hold = new Hold(shard, name, this)));
+    if (hold === undefined) {
+      ofShard.set(name, (hold = new Hold(shard, name, this)));
+      if (isKept(name)) this.kept.set(shard, [...(this.kept.get(shard) ?? []), hold]);
+    }
     return hold;
   }
 
@@ -98,7 +111,7 @@ export class LimitTable {
   }
 
   /** What a task of such a lane takes. */
-  takenBy({ shard, tenantId, queue, pool }: LimitedLane): readonly LaneHold[] {
+  takenBy({ shard, tenantId, dagId, priority, queue, pool }: LimitedLane): readonly LaneHold[] {
     const caps = this.holds.get(shard);
     if (caps === undefined && pool === undefined) return NONE;
     const found: LaneHold[] = [];
@@ -106,6 +119,10 @@ export class LimitTable {
     for (const name of [queueLimit(tenantId, queue), tenantLimit(tenantId), CLUSTER_LIMIT]) {
       const hold = caps?.get(name);
       if (hold !== undefined) found.push({ hold, slots: 1 });
+    }
+    for (const hold of this.kept.get(shard) ?? []) {
+      if (!hold.isLimited || !isAmongOthers(hold.name, { tenantId, dagId, queue })) continue;
+      found.push(priority === CRITICAL ? { hold, slots: 1, passes: true } : { hold, slots: 1 });
     }
     return found;
   }
@@ -144,6 +161,7 @@ export class LimitTable {
         this.wakes.delete(hold);
       }
       this.holds.delete(shard);
+      this.kept.delete(shard);
     }
     for (const [name, home] of this.homes) {
       if (!shards.has(home.shard)) continue;

@@ -1,7 +1,15 @@
 /** Slots of a limit that running attempts of a shard take, counted one by one: for a shard that hears of it. */
 
 import type { ShardNo } from '../../model/ids.ts';
-import { CLUSTER_LIMIT, type LimitName, poolLimit, queueLimit, tenantLimit } from '../../model/limit.ts';
+import {
+  CLUSTER_LIMIT,
+  isAmongOthers,
+  isKept,
+  type LimitName,
+  poolLimit,
+  queueLimit,
+  tenantLimit,
+} from '../../model/limit.ts';
 import { attemptsOfWorker } from '../attempt/find-attempt.ts';
 import type { State } from '../state.ts';
 import { taskSpecOf } from '../task/task-slots.ts';
@@ -20,6 +28,7 @@ export function usedUnder(
       const { tenantId } = dag;
       const { queue, pool } = taskSpecOf(state, slot);
       if (pool !== undefined && name === poolLimit(tenantId, pool.name)) used += pool.slots;
+      else if (isKept(name)) used += Number(isAmongOthers(name, { tenantId, dagId: dag.id, queue }));
       else if ([CLUSTER_LIMIT, tenantLimit(tenantId), queueLimit(tenantId, queue)].includes(name)) used += 1;
     }
   }

@@ -3,7 +3,7 @@
  * request, over all lanes of this engine.
  */
 import { type Instant, instantOfRun, type RunId, type TenantId } from '../../model/ids.ts';
-import { isPool, shownLimit } from '../../model/limit.ts';
+import { isKept, isPool, keepOf, type LimitName, shownLimit } from '../../model/limit.ts';
 import { type Request, requestKey } from '../../model/placement.ts';
 import type { Dag } from '../dag/dag.ts';
 import type { LaneHold } from '../limit/limit-table.ts';
@@ -22,6 +22,7 @@ export type BlockerCode =
   | 'rate'
   | 'pool_full'
   | 'cap_full'
+  | 'reserved'
   | 'workers_busy'
   | 'no_room'
   | 'run_queued'
@@ -39,6 +40,8 @@ export interface Blocker {
   readonly slots?: number;
   /** Of `no_room`: what they ask of a worker. */
   readonly request?: Request;
+  /** Of slots that are kept: what the others share. */
+  readonly limit?: LimitName;
   /** Of a rate: when the next of them may start. */
   readonly until?: Instant;
 }
@@ -100,7 +103,8 @@ export function blockersOfLane(state: State, dag: Dag, lane: Lane): LaneBlocker[
   if (lane.queue.isHeld) found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
   if (dag.isHeldByBreaker()) found.push({ code: 'breaker', subject: ofDag });
   if (dag.isAtTaskLimit()) found.push({ code: 'limit', subject: ofDag });
-  for (const one of lane.holds) if (!one.hold.hasRoom(one.slots)) found.push(fullLimit(state, one, ofDag));
+  for (const one of lane.holds)
+    if (one.passes === undefined && !one.hold.hasRoom(one.slots)) found.push(fullLimit(state, one, ofDag));
   return found;
 }
 
@@ -114,6 +118,7 @@ function fullLimit(state: State, { hold, slots }: LaneHold, ofDag: string): Lane
     const until = hold.roomAt(state);
     return { code: 'rate', subject: task === '' ? ofDag : `${ofDag} task:${task}`, ...(until !== null && { until }) };
   }
+  if (isKept(name)) return { code: 'reserved', subject: `queue:${keepOf(name).queues.join(',')}`, limit: name };
   return isPool(name)
     ? { code: 'pool_full', subject: shownLimit(name), slots }
     : { code: 'cap_full', subject: shownLimit(name) };
