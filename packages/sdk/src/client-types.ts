@@ -515,6 +515,8 @@ export interface Client {
   getLimit(name: string, options?: CallOptions): Promise<LimitDetails>;
   /** Sets or changes it. Kills nothing: a lower limit is pending until slots are back. */
   setLimit(name: string, slots: number, options?: ChangeOptions): Promise<LimitView>;
+  /** At most so many attempts start in that time (`1m`), of `queue:default`, `pool:api`, `tenant:team-a` or `cluster`. Its name is `rate:queue:default`. */
+  setRate(of: string, limit: number, per: string, options?: ChangeOptions): Promise<LimitView>;
   /** Tasks in a pool that was removed wait until it is set again. */
   removeLimit(name: string, options?: ChangeOptions): Promise<LimitRemoved>;
   /** Tenants of the installation, by name. Only for admins of the tenant `default`, like all that changes them. */

@@ -100,7 +100,7 @@ const RESERVATION = {
   ...{ createdAt: AT, createdBy: 'token:admin' },
 };
 const LIMIT = {
-  ...{ name: 'pool:a', slots: 5, granted: 0, pending: false, setBy: 'token:admin', warnings: [] },
+  ...{ name: 'pool:a', slots: 5, per: null, granted: 0, pending: false, setBy: 'token:admin', warnings: [] },
   setAt: '2026-01-01T00:00:00.000Z',
 };
 const LIMIT_DETAILS = { ...LIMIT, used: 0, waiting: 0, holders: [], missing: [] };
@@ -321,6 +321,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ['listLimits', (c) => c.listLimits(), page, 'GET /v1/limits', undefined],
   ['getLimit', (c) => c.getLimit('pool:a'), LIMIT_DETAILS, 'GET /v1/limits/pool%3Aa', undefined],
   ['setLimit', (c) => c.setLimit('pool:a', 5), LIMIT, 'PUT /v1/limits/pool%3Aa', { slots: 5 }],
+  [
+    'setRate',
+    (c) => c.setRate('queue:a', 5, '1m'),
+    { ...LIMIT, per: '1m' },
+    'PUT /v1/limits/rate%3Aqueue%3Aa',
+    { slots: 5, per: '1m' },
+  ],
   [
     'removeLimit',
     (c) => c.removeLimit('cluster'),

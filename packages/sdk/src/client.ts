@@ -237,6 +237,12 @@ export function createClient(options: ClientOptions): Client {
     getLimit: (name, call) => get((s) => s.limitDetailsSchema, `/v1/limits/${part(name)}`, call),
     setLimit: (name, slots, call) =>
       change((s) => s.limitViewSchema, { method: 'PUT', path: `/v1/limits/${part(name)}`, body: { slots } }, call),
+    setRate: (of, limit, per, call) =>
+      change(
+        (s) => s.limitViewSchema,
+        { method: 'PUT', path: `/v1/limits/${part(`rate:${of}`)}`, body: { slots: limit, per } },
+        call,
+      ),
     removeLimit: (name, call) =>
       change((s) => s.limitRemovedSchema, { method: 'DELETE', path: `/v1/limits/${part(name)}` }, call),
     listTenants: ({ limit, cursor, deleted, ...call } = {}) =>

@@ -136,7 +136,7 @@ import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { type ChangedSettings, changeSettings, readSettings } from './queries/settings.ts';
 import { ShownSpecs } from './queries/shown-specs.ts';
-import { countSlotLimits, findSlotLimits, listSlotLimits, readCaps } from './queries/slot-limits.ts';
+import { countSlotLimits, findSlotLimits, findSlotRates, listSlotLimits, readCaps } from './queries/slot-limits.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import {
@@ -245,6 +245,7 @@ export class Queries {
   listSlotLimits = (who: Parameters<typeof listSlotLimits>[1]) => listSlotLimits(this.#database, who);
   countSlotLimits = (tenantId: TenantId, limit: LimitName) => countSlotLimits(this.#database, tenantId, limit);
   findSlotLimits = (names: readonly LimitName[]) => findSlotLimits(this.#database, names);
+  findSlotRates = (of: readonly LimitName[]) => findSlotRates(this.#database, of);
   createTenant = (tenant: Parameters<typeof createTenant>[1], by: ChangedBy) =>
     createTenant(this.#database, tenant, by);
   changeTenant = (name: string, change: Parameters<typeof changeTenant>[2], by: ChangedBy) =>

@@ -46,8 +46,9 @@ function setHold(state: State, { shard, limit, no, isLimited, taken, seized, ret
   const wasLimited = known?.isLimited;
   const hold = known ?? state.limits.hold(shard, limit);
   Object.assign(hold, { no, isLimited, taken, seized, returned });
-  // Lanes are under what is left of kept slots only while some are kept.
-  if (known === undefined || (isKept(limit) && wasLimited !== isLimited)) attach(state, hold);
+  // Lanes are under what is left of kept slots, and under a rate, only while there is one.
+  const isApart = isKept(limit) || hold.countsStarts;
+  if (known === undefined || (isApart && wasLimited !== isLimited)) attach(state, hold);
   hold.settle();
 }
 
@@ -57,5 +58,6 @@ function attach(state: State, hold: Hold): void {
     if (dag.shard !== hold.shard) continue;
     for (const lanes of dag.lanes.values()) for (const lane of lanes) lane?.setHolds(holdsOf(state, dag, lane));
   }
-  hold.used = isKept(hold.name) && !hold.isLimited ? 0 : usedUnder(state, hold);
+  const isApart = isKept(hold.name) || hold.countsStarts;
+  hold.used = isApart && !hold.isLimited ? 0 : usedUnder(state, hold);
 }

@@ -18,6 +18,7 @@ export interface PoolSpec {
 export const MAX_LIMIT = 1_000_000;
 export const CLUSTER_LIMIT = 'cluster' as LimitName;
 const KEPT = 'kept/';
+const STARTS = 'starts/';
 
 export function poolLimit(tenantId: TenantId, name: string): LimitName {
   return `pool/${tenantId}/${name}` as LimitName;
@@ -90,8 +91,26 @@ export function keepOf(name: LimitName): Keep {
   };
 }
 
-/** As people write it: `pool:database`, `queue:default`, `cluster`. Whose `tenant` it is, its surroundings say. */
+/**
+ * How many attempts start per time of all that a limit is for: `starts/60000/queue/1/default`. A slot of it is in use from the start of
+ * an attempt for as long as that time, so in any such time no more attempts start than there are slots.
+ */
+export function startsLimit(of: LimitName, perMs: number): LimitName {
+  return `${STARTS}${perMs}/${of}` as LimitName;
+}
+
+export function isStarts(name: LimitName): boolean {
+  return name.startsWith(STARTS);
+}
+
+export function startsOf(name: LimitName): { readonly perMs: number; readonly of: LimitName } {
+  const [, perMs, ...of] = name.split('/');
+  return { perMs: Number(perMs), of: of.join('/') as LimitName };
+}
+
+/** As people write it: `pool:database`, `queue:default`, `rate:queue:default`, `cluster`. Whose `tenant` it is, its surroundings say. */
 export function shownLimit(limit: LimitName): string {
+  if (isStarts(limit)) return `rate:${shownLimit(startsOf(limit).of)}`;
   const [kind = '', , ...rest] = limit.split('/');
   return rest.length === 0 ? kind : `${kind}:${rest.join('/')}`;
 }

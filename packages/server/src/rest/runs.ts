@@ -1,5 +1,17 @@
 /** Runs: one, many, and cancelling one. */
-import { isTerminal, type RunId, requestOf, type TaskNo, type TasksRead, type TenantId } from '@signalbox/engine';
+import {
+  CLUSTER_LIMIT,
+  isTerminal,
+  poolLimit,
+  queueLimit,
+  type RunId,
+  requestOf,
+  startsOf,
+  type TaskNo,
+  type TasksRead,
+  type TenantId,
+  tenantLimit,
+} from '@signalbox/engine';
 import {
   listRunsSchema,
   parseOr,
@@ -119,15 +131,16 @@ export async function withWhy(
   const { maxActiveRuns, maxActiveTasks } = run.spec;
   const specOf = (i: number) => run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
   const waiting = new Set(tasks.flatMap((task, i) => (isWaiting(task) ? (specOf(i) ?? []) : [])));
-  const [queues, freezes, limitsOf, halt, reserved] = tasks.some(isWaiting)
+  const [queues, freezes, limitsOf, halt, reserved, sharedRates] = tasks.some(isWaiting)
     ? await Promise.all([
         readQueueFacts(parts, tenantId),
         readFreezes(parts, tenantId, run.dagName),
         readLimitFacts(parts, { tenantId, dagId: run.dagId }, [...waiting]),
         readHalt(parts, tenantId, run.dagName),
         readReserved(parts, tenantId, run.dagName),
+        readSharedRates(parts, tenantId, run.spec.tasks),
       ])
-    : [null, [], null, {}, []];
+    : [null, [], null, {}, [], []];
   const setAsideReason = run.strikeReason;
   const requires = run.notes.requires;
   const required =
@@ -145,6 +158,7 @@ export async function withWhy(
     freezes,
     ...halt,
     ...(reserved.length === 0 ? {} : { reserved }),
+    ...(sharedRates.length === 0 ? {} : { sharedRates }),
     maxActiveRuns,
     maxActiveTasks,
     queues,
@@ -162,7 +176,7 @@ export async function withWhy(
   // Only the matcher knows what has started per time, and what is left of kept slots.
   const isKeptFrom = (i: number) => reserved.some(({ queues: of }) => of.includes(specOf(i)?.queue ?? ''));
   const rated = tasks.flatMap((task, i) =>
-    (isRated(run.spec, specOf(i)) || isKeptFrom(i)) && task.state === 'ready' ? [i] : [],
+    (sharedRates.length > 0 || isRated(run.spec, specOf(i)) || isKeptFrom(i)) && task.state === 'ready' ? [i] : [],
   );
   for (const i of rated.slice(0, RATED_ASKED)) {
     const { queue } = of[i]!;
@@ -241,6 +255,21 @@ async function readReserved({ queries }: RestParts, tenantId: TenantId, dag: str
   } catch {
     return [];
   }
+}
+
+/** Starts per time of what its tasks are under. A view is shown without them rather than not at all. */
+async function readSharedRates(
+  { queries }: RestParts,
+  tenantId: TenantId,
+  tasks: RunDetails['spec']['tasks'],
+): Promise<NonNullable<RunFacts['sharedRates']>> {
+  const names = tasks.flatMap(({ queue, pool }) => [
+    queueLimit(tenantId, queue),
+    ...(pool === undefined ? [] : [poolLimit(tenantId, pool.name)]),
+  ]);
+  const all = [...new Set([...names, tenantLimit(tenantId), CLUSTER_LIMIT])];
+  const found = await queries.findSlotRates(all).catch(() => []);
+  return found.map(({ limit, slots }) => ({ limit, slots, perMs: startsOf(limit).perMs }));
 }
 
 /** Whether its dag is halted. A view is shown without it rather than not at all. */

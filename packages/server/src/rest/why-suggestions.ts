@@ -47,7 +47,10 @@ const SUGGESTIONS: Readonly<Record<WhyCode, Suggestion>> = {
     'Ask for less, or start a worker that offers it: signalbox worker --resources <amounts> --labels <labels>',
   no_room: () => 'Wait, add workers of this kind, or ask for less. See what is free: signalbox workers',
   workers_busy: () => 'Add workers, or slots to workers.',
-  rate: ({ dag }) => `Wait, or raise "limit" of the rate in dag ${dag}.`,
+  rate: ({ dag, message }) =>
+    /^(The dag|Task) /.test(message)
+      ? `Wait, or raise "limit" of the rate in dag ${dag}.`
+      : 'Wait, or raise the rate: signalbox limits',
   task_limit: ({ task }) => `Raise maxActive of task ${task}.`,
   run_limit: ({ dag }) => `Raise maxActiveTasksPerRun of dag ${dag}.`,
   limit: ({ dag }) => `Raise maxActiveTasks of dag ${dag}.`,

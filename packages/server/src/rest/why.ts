@@ -78,6 +78,8 @@ export interface RunFacts {
   readonly maxActiveTasks: number | null;
   /** Starts per time that are limited: of a task, or (null) of the dag. */
   readonly rates?: readonly { readonly task: string | null; readonly limit: number; readonly perMs: number }[];
+  /** The same of queues, pools, the tenant or the cluster. */
+  readonly sharedRates?: readonly { readonly limit: string; readonly slots: number; readonly perMs: number }[];
   /** How many tasks of the run may run, and how many do, where that is limited. */
   readonly ofRun?: { readonly most: number; readonly running: number };
   readonly queues: QueueFacts | null;
@@ -366,8 +368,21 @@ function lackText(misfit: Misfit): string {
   return `has ${shownAmount(name, amount)}${largest}`;
 }
 
-/** `dag:etl`, or `dag:etl task:load`. */
-function whyRate({ subject, until }: WaitFact['blockers'][number], { rates = [] }: RunFacts): Why {
+/** `queue:default`, `pool:api`, `tenant`, `cluster`. */
+function whySharedRate({ subject, until, limit }: WaitFact['blockers'][number], { sharedRates = [] }: RunFacts): Why {
+  const rate = sharedRates.find((one) => one.limit === limit);
+  const most = rate === undefined ? '' : `: at most ${rate.slots} per ${span(rate.perMs)}`;
+  const [kind = '', name] = subject.split(':');
+  const whose = name === undefined ? `The ${kind}` : `${kind === 'pool' ? 'Pool' : 'Queue'} "${name}"`;
+  const next = until === undefined ? null : toIso(until);
+  return because('rate', `${whose} has started as many attempts as its rate allows${most}.`, next);
+}
+
+/** `dag:etl`, or `dag:etl task:load`; else of several dags. */
+function whyRate(blocker: WaitFact['blockers'][number], run: RunFacts): Why {
+  const { subject, until, limit } = blocker;
+  const { rates = [] } = run;
+  if (limit !== undefined) return whySharedRate(blocker, run);
   const task = / task:(.*)$/.exec(subject)?.[1] ?? null;
   const rate = rates.find((one) => one.task === task);
   const most = rate === undefined ? '' : `: at most ${rate.limit} per ${span(rate.perMs)}`;

@@ -74,7 +74,8 @@ export function recovery(scene: Scene): Checker {
           ledger.slots.hasRoom(run, no, LARGEST) &&
           ledger.ownRoom(run, no) > 0 &&
           // When it may start, its rate says.
-          ledger.ratesOf(run, no).length === 0
+          ledger.ratesOf(run, no).length === 0 &&
+          !ledger.slots.mayBeRated(run, no)
         )
           waiting.add(`task ${run.created.runId}/${no}`);
       });

@@ -42,6 +42,22 @@ export class SlotBook {
     return pool === undefined ? taken : [...taken, { limit: poolLimit(tenantId, pool.name), slots: pool.slots }];
   }
 
+  /** Starts per time of several dags that a task is under: `starts/<ms>/<limit>`. */
+  startsOf(run: RunBook, taskNo: number): { readonly limit: LimitName; readonly perMs: number }[] {
+    const of = new Set<string>(this.takenBy(run, taskNo).map(({ limit }) => limit));
+    return [...this.limits.keys()].flatMap((limit) => {
+      const [, perMs, rest = ''] = /^starts\/(\d+)\/(.*)$/.exec(limit) ?? [];
+      return perMs !== undefined && of.has(rest) ? [{ limit, perMs: Number(perMs) }] : [];
+    });
+  }
+
+  /** Some of them may limit it, or its shard has not heard that they do no more. */
+  mayBeRated(run: RunBook, taskNo: number): boolean {
+    return this.startsOf(run, taskNo).some(
+      ({ limit }) => this.limits.get(limit)?.slots != null || this.hold(run.shard, limit)?.isLimited === true,
+    );
+  }
+
   /** Limits of those from whom slots are kept: `kept/<tenant>/<dag, or 0>/<queues>` is of all others. */
   #keptFrom({ created }: RunBook, queue: string): LimitName[] {
     return [...this.limits.keys()].filter((limit) => {

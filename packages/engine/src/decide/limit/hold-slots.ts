@@ -94,7 +94,7 @@ function hearCap(recorder: Recorder, { shard, name, no, isLimited }: Cap): void 
   const { state } = recorder;
   const known = state.limits.find(shard, name);
   const { have = 0, taken = 0, seized = 0, returned = 0 } = known ?? {};
-  const isCounted = known !== undefined && (known.isLimited || !isKept(name));
+  const isCounted = known !== undefined && (known.isLimited || !(isKept(name) || known.countsStarts));
   const inUse = isCounted ? known.used : usedUnder(state, { shard, name });
   const more = isLimited ? Math.max(0, inUse - have) : 0;
   recorder.record({ kind: 'SlotsHeld', shard, limit: name, no, isLimited, taken, seized: seized + more, returned });

@@ -5,11 +5,13 @@ import {
   CLUSTER_LIMIT,
   isAmongOthers,
   isKept,
+  isStarts,
   type LimitName,
   type PoolSpec,
   poolLimit,
   queueLimit,
   runLimit,
+  startsOf,
   tenantLimit,
 } from '../../model/limit.ts';
 import { Hold } from './hold.ts';
@@ -46,6 +48,8 @@ export class LimitTable {
   private readonly holds = new Map<ShardNo, Map<LimitName, Hold>>();
   /** Those of them that leave others what is not kept. */
   private readonly kept = new Map<ShardNo, Hold[]>();
+  /** Those that limit starts per time. */
+  private readonly starts = new Map<ShardNo, Hold[]>();
   readonly homes = new Map<LimitName, Home>();
   /** Of runs whose tasks are limited, and the keys of their lanes. */
   private readonly ofRuns = new Map<RunRow, RunLimit>();
@@ -65,6 +69,11 @@ export class LimitTable {
     return this.holds.size > 0;
   }
 
+  /** Any of them limits starts per time, or did. */
+  get countsStarts(): boolean {
+    return this.starts.size > 0;
+  }
+
   touch(hold: Hold): void {
     this.touched.add(hold);
   }
@@ -79,7 +88,8 @@ export class LimitTable {
     let hold = ofShard.get(name);
     if (hold === undefined) {
       ofShard.set(name, (hold = new Hold(shard, name, this)));
-      if (isKept(name)) this.kept.set(shard, [...(this.kept.get(shard) ?? []), hold]);
+      const apart = isKept(name) ? this.kept : isStarts(name) ? this.starts : null;
+      apart?.set(shard, [...(apart.get(shard) ?? []), hold]);
     }
     return hold;
   }
@@ -116,10 +126,14 @@ export class LimitTable {
     if (caps === undefined && pool === undefined) return NONE;
     const found: LaneHold[] = [];
     if (pool !== undefined) found.push({ hold: this.hold(shard, poolLimit(tenantId, pool.name)), slots: pool.slots });
-    for (const name of [queueLimit(tenantId, queue), tenantLimit(tenantId), CLUSTER_LIMIT]) {
+    const names = [queueLimit(tenantId, queue), tenantLimit(tenantId), CLUSTER_LIMIT];
+    for (const name of names) {
       const hold = caps?.get(name);
       if (hold !== undefined) found.push({ hold, slots: 1 });
     }
+    const rated = pool === undefined ? names : [poolLimit(tenantId, pool.name), ...names];
+    for (const hold of this.starts.get(shard) ?? [])
+      if (hold.isLimited && rated.includes(startsOf(hold.name).of)) found.push({ hold, slots: 1 });
     for (const hold of this.kept.get(shard) ?? []) {
       if (!hold.isLimited || !isAmongOthers(hold.name, { tenantId, dagId, queue })) continue;
       found.push(priority === CRITICAL ? { hold, slots: 1, passes: true } : { hold, slots: 1 });
@@ -162,6 +176,7 @@ export class LimitTable {
       }
       this.holds.delete(shard);
       this.kept.delete(shard);
+      this.starts.delete(shard);
     }
     for (const [name, home] of this.homes) {
       if (!shards.has(home.shard)) continue;

@@ -5,6 +5,7 @@ import {
   CLUSTER_LIMIT,
   isAmongOthers,
   isKept,
+  isStarts,
   type LimitName,
   poolLimit,
   queueLimit,
@@ -18,6 +19,7 @@ export function usedUnder(
   state: State,
   { shard, name }: { readonly shard: ShardNo; readonly name: LimitName },
 ): number {
+  if (isStarts(name)) return state.rates.countIn(shard, name);
   const { attempts, tasks, runs } = state;
   let used = 0;
   for (const worker of state.workers.all()) {

@@ -118,13 +118,14 @@ const LIMITS: readonly Column<LimitView>[] = [
   {
     head: 'Slots granted',
     label: 'Granted',
-    cell: ({ slots, granted }) => (
+    cell: ({ slots, per, granted }) => (
       <div className="row">
         <div className="bar slots">
           <i className="tone-fill-busy" style={{ width: `${slots === 0 ? 0 : Math.min(1, granted / slots) * 100}%` }} />
         </div>
         <span className="nowrap">
           {count(granted)} of {count(slots)}
+          {per !== null && ` starts per ${per}`}
         </span>
       </div>
     ),
