@@ -196,6 +196,18 @@ describe.skipIf(chromium === null)('the web UI', { timeout: UI_TEST_MS }, () => 
     await row('queue:gpu').getByText('new drivers').waitFor();
     await press('Thaw queue:gpu');
     await page.getByText('Nothing is frozen.').waitFor();
+
+    await press('Reserve slots …');
+    await dialog().getByLabel('Name', { exact: true }).fill('import');
+    await dialog().getByLabel('From').fill('2020-01-01T00:00:00Z');
+    await dialog().getByLabel('Until').fill('2099-01-01T00:00:00Z');
+    await dialog().getByLabel('Reason').fill('the month is closed');
+    await confirm('Reserve');
+    await row('dag:import').getByText('the month is closed').waitFor();
+    await row('dag:import').getByText('Others share').waitFor();
+    await press('Delete the reservation for import');
+    await confirm('Delete the reservation');
+    await page.getByText('Nothing is reserved.').waitFor();
     await press('Remove pool:database');
     await confirm('Remove the limit');
     await page.getByText('No limits over several DAGs.').waitFor();

@@ -9,6 +9,7 @@ import {
   demandOf,
   type EngineSettings,
   type Epoch,
+  type KeptRule,
   type LimitName,
   type NodeId,
   type QuotaRule,
@@ -31,6 +32,7 @@ import { Fleet, type FleetSeen, type QueuesSeen } from './fleet/fleet.ts';
 import { QueueCounts } from './fleet/queues.ts';
 import { StartRates } from './fleet/start-rates.ts';
 import { Gateway } from './gateway/gateway.ts';
+import { KeptSlots } from './limits/kept-slots.ts';
 import { Limits } from './limits/limits.ts';
 import { type HostMetrics, Metrics } from './metrics/metrics.ts';
 import { LOAD_SIZES, type LoadSizes } from './ownership/load.ts';
@@ -78,6 +80,8 @@ interface HostPorts {
   readonly readCaps: () => Promise<readonly CapRule[]>;
   readonly readQuotas: () => Promise<readonly QuotaRule[]>;
   readonly readFrozen: () => Promise<readonly Frozen[]>;
+  /** Slots that are kept for a dag or a tenant now. */
+  readonly readKept: () => Promise<readonly KeptRule[]>;
 }
 
 const NO_DEMAND = '[]';
@@ -134,6 +138,12 @@ export class Host {
       tell: (command) => turns.tell(command),
       onRead: (tenants) => this.gateway.setTenants(tenants),
       onFrozen: (frozen) => this.gateway.setFrozen(frozen),
+      onKept: (kept, caps) => void keptSlots.settle(kept, caps),
+    });
+    const keptSlots = new KeptSlots({
+      owns: (shard) => turns.owns(shard),
+      tell: (command) => turns.tell(command),
+      capacity: (of) => this.fleet.capacity(of),
     });
     const children = new Children({ ...ports, payloads, router });
     const assets = new Assets({ ...ports, router });

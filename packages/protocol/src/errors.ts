@@ -134,6 +134,13 @@ export const ERRORS = {
     message: '{target} is not frozen.',
     remedy: 'List the freezes to see what is frozen.',
   },
+  RESERVATION_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    message: 'Reservation {reservation} does not exist, or another tenant made it.',
+    remedy: 'List the reservations to see their ids.',
+  },
   BUDGET_NOT_FOUND: {
     http: 404,
     grpc: 'NOT_FOUND',
@@ -352,6 +359,13 @@ export const ERRORS = {
     retryable: false,
     message: 'Your tenant has {reason} freezes of dags, queues and workers, which is the most it can have.',
     remedy: 'Thaw what need not be frozen, such as workers that are gone, or freeze the tenant.',
+  },
+  TOO_MANY_RESERVATIONS: {
+    http: 409,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    message: 'Your tenant has {reason}, which is the most it can have.',
+    remedy: 'Delete reservations that are over, or reserve for the same dag and queues as before.',
   },
   TOO_LARGE: {
     http: 413,

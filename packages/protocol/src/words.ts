@@ -123,6 +123,7 @@ export const WHY_CODES = [
   'pool_too_small',
   'pool_full',
   'cap_full',
+  'reserved',
   'position',
   'no_worker',
   'no_worker_fits',

@@ -70,6 +70,7 @@ import type {
   NewJob,
   NewLoginLink,
   NewRateCard,
+  NewReservation,
   NewSchedule,
   NewSchedules,
   NewTenant,
@@ -93,6 +94,9 @@ import type {
   Rerun,
   RerunAnswer,
   RerunPreview,
+  ReservationDeleted,
+  ReservationPage,
+  ReservationView,
   ResetBreakerOptions,
   Retention,
   RetentionRun,
@@ -500,12 +504,19 @@ export interface Client {
   /** Starts no tasks of `dag:etl`, `queue:default`, `worker:<id>`, `tenant:team-a` or `cluster`, within about a second. Running tasks finish. */
   freeze(target: string, options?: ChangeOptions & { readonly reason?: string }): Promise<FreezeView>;
   thaw(target: string, options?: ChangeOptions): Promise<Thawed>;
+  /** Slots that are kept for a dag or a tenant, when, and by whom. */
+  listReservations(options?: CallOptions): Promise<ReservationPage>;
+  /** Keeps slots of queues for a dag or a tenant, between two instants or each day between two times of day. Nothing that runs is stopped. */
+  createReservation(reservation: NewReservation, options?: ChangeOptions): Promise<ReservationView>;
+  deleteReservation(id: string, options?: ChangeOptions): Promise<ReservationDeleted>;
   /** Limits over several dags: pools and caps, by name. */
   listLimits(options?: CallOptions): Promise<LimitPage>;
   /** One of them (`pool:database`, `queue:default`, `tenant:team-a`, `cluster`), and who has its slots since when. */
   getLimit(name: string, options?: CallOptions): Promise<LimitDetails>;
   /** Sets or changes it. Kills nothing: a lower limit is pending until slots are back. */
   setLimit(name: string, slots: number, options?: ChangeOptions): Promise<LimitView>;
+  /** At most so many attempts start in that time (`1m`), of `queue:default`, `pool:api`, `tenant:team-a` or `cluster`. Its name is `rate:queue:default`. */
+  setRate(of: string, limit: number, per: string, options?: ChangeOptions): Promise<LimitView>;
   /** Tasks in a pool that was removed wait until it is set again. */
   removeLimit(name: string, options?: ChangeOptions): Promise<LimitRemoved>;
   /** Tenants of the installation, by name. Only for admins of the tenant `default`, like all that changes them. */

@@ -94,8 +94,13 @@ const deployed = { name: 'd', version: 1, hash: 'h', changed: true };
 const page = { items: [], cursor: null };
 const AT = '2026-01-01T00:00:00.000Z';
 const FREEZE = { target: 'dag:a', reason: 'x', since: '2026-01-01T00:00:00.000Z', by: 'token:admin' };
+const RESERVATION = {
+  ...{ id: '3', dag: 'a', tenant: 'default', queues: ['default'], slots: 5, from: '22:00', until: '04:00' },
+  ...{ timezone: 'UTC', days: ['mon'], reason: null, window: { from: AT, until: AT }, open: true, left: 0 },
+  ...{ createdAt: AT, createdBy: 'token:admin' },
+};
 const LIMIT = {
-  ...{ name: 'pool:a', slots: 5, granted: 0, pending: false, setBy: 'token:admin', warnings: [] },
+  ...{ name: 'pool:a', slots: 5, per: null, granted: 0, pending: false, setBy: 'token:admin', warnings: [] },
   setAt: '2026-01-01T00:00:00.000Z',
 };
 const LIMIT_DETAILS = { ...LIMIT, used: 0, waiting: 0, holders: [], missing: [] };
@@ -298,9 +303,31 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ['listFreezes', (c) => c.listFreezes(), page, 'GET /v1/freezes', undefined],
   ['freeze', (c) => c.freeze('dag:a', { reason: 'x' }), FREEZE, 'PUT /v1/freezes/dag%3Aa', { reason: 'x' }],
   ['thaw', (c) => c.thaw('dag:a'), { target: 'dag:a', thawed: true }, 'DELETE /v1/freezes/dag%3Aa', undefined],
+  ['listReservations', (c) => c.listReservations(), page, 'GET /v1/reservations', undefined],
+  [
+    'createReservation',
+    (c) => c.createReservation({ dag: 'a', slots: 5, from: '22:00', until: '04:00' }),
+    RESERVATION,
+    'POST /v1/reservations',
+    { dag: 'a', slots: 5, from: '22:00', until: '04:00' },
+  ],
+  [
+    'deleteReservation',
+    (c) => c.deleteReservation('3'),
+    { id: '3', deleted: true },
+    'DELETE /v1/reservations/3',
+    undefined,
+  ],
   ['listLimits', (c) => c.listLimits(), page, 'GET /v1/limits', undefined],
   ['getLimit', (c) => c.getLimit('pool:a'), LIMIT_DETAILS, 'GET /v1/limits/pool%3Aa', undefined],
   ['setLimit', (c) => c.setLimit('pool:a', 5), LIMIT, 'PUT /v1/limits/pool%3Aa', { slots: 5 }],
+  [
+    'setRate',
+    (c) => c.setRate('queue:a', 5, '1m'),
+    { ...LIMIT, per: '1m' },
+    'PUT /v1/limits/rate%3Aqueue%3Aa',
+    { slots: 5, per: '1m' },
+  ],
   [
     'removeLimit',
     (c) => c.removeLimit('cluster'),

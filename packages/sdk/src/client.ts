@@ -228,10 +228,21 @@ export function createClient(options: ClientOptions): Client {
       ),
     thaw: (target, call) =>
       change((s) => s.thawedSchema, { method: 'DELETE', path: `/v1/freezes/${part(target)}` }, call),
+    listReservations: (call) => get((s) => s.reservationPageSchema, '/v1/reservations', call),
+    createReservation: (reservation, call) =>
+      post((s) => s.reservationViewSchema, '/v1/reservations', reservation, call),
+    deleteReservation: (id, call) =>
+      change((s) => s.reservationDeletedSchema, { method: 'DELETE', path: `/v1/reservations/${part(id)}` }, call),
     listLimits: (call) => get((s) => s.limitPageSchema, '/v1/limits', call),
     getLimit: (name, call) => get((s) => s.limitDetailsSchema, `/v1/limits/${part(name)}`, call),
     setLimit: (name, slots, call) =>
       change((s) => s.limitViewSchema, { method: 'PUT', path: `/v1/limits/${part(name)}`, body: { slots } }, call),
+    setRate: (of, limit, per, call) =>
+      change(
+        (s) => s.limitViewSchema,
+        { method: 'PUT', path: `/v1/limits/${part(`rate:${of}`)}`, body: { slots: limit, per } },
+        call,
+      ),
     removeLimit: (name, call) =>
       change((s) => s.limitRemovedSchema, { method: 'DELETE', path: `/v1/limits/${part(name)}` }, call),
     listTenants: ({ limit, cursor, deleted, ...call } = {}) =>

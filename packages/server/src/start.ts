@@ -256,6 +256,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       readCaps: () => queries.readCaps(),
       readQuotas: () => queries.readQuotas(),
       readFrozen: () => queries.readFrozen(),
+      readKept: () => queries.readKept(),
       childParams,
       renewer: new ThreadRenewer({ url, preparedStatements, logLevel, windowGraceMs: config.windowGraceMs }, tell),
     },

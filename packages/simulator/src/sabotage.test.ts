@@ -284,6 +284,27 @@ function claimsWithoutSlots(host: Host): void {
   });
 }
 
+/** Shards use slots of starts over several dags for one attempt after another. */
+function forgetsStarts(host: Host): void {
+  beforeEachBatch(host, ({ limits }) => {
+    for (const hold of limits.all()) if (hold.name.startsWith('starts/')) hold.count = () => undefined;
+  });
+}
+
+/** Tasks of others take slots that are kept for somebody. */
+function takesKeptSlots(host: Host): void {
+  beforeEachBatch(host, ({ limits }) => {
+    for (const hold of limits.all()) if (hold.name.startsWith('kept/')) hold.hasRoom = () => true;
+  });
+}
+
+/** More slots are counted than workers have: others are left what is kept. */
+function countsTooManySlots(host: Host): void {
+  const { fleet } = host as unknown as { fleet: { capacity(of: unknown): Promise<readonly number[] | null> } };
+  const capacity = fleet.capacity.bind(fleet);
+  fleet.capacity = async (of) => (await capacity(of))?.map((slots) => slots + 10) ?? null;
+}
+
 /** Limits of tasks and runs hold back nobody. */
 function ignoresOwnLimits(host: Host): void {
   beforeEachBatch(host, ({ dags }) => {
@@ -889,6 +910,9 @@ const CASES: readonly Case[] = [
   },
   { what: 'the limit of runs with one key', within: 40, expected: /^I7/, onHost: admitsAnyKey },
   { what: 'limits of tasks and runs', within: 60, expected: /^I44/, onHost: ignoresOwnLimits },
+  { what: 'starts per time over several dags', within: 150, expected: /^(I44|I19)/, onHost: forgetsStarts },
+  { what: 'slots that are kept for others', within: 60, expected: /^I44/, onHost: takesKeptSlots },
+  { what: 'counting the slots that workers have', within: 150, expected: /^I44/, onHost: countsTooManySlots },
   { what: 'counting the slots in use', within: 40, expected: /^(I44|I45)/, onHost: returnsUsedSlots },
   { what: 'backoffs', within: 60, expected: /^I40/, onHost: retriesAtOnce },
   { what: 'the counts of dags', within: 40, expected: /^(I45|I29)/, onHost: countsTwice },

@@ -34,6 +34,12 @@ export type { LogAttempts, LogAttemptView, NodeAddress } from './queries/log-vie
 export type { OwnRunId } from './queries/own-run-ids.ts';
 export type { StoredQuotaView } from './queries/quotas.ts';
 export type { BegunRequest, RequestKey } from './queries/request-keys.ts';
+export type {
+  NewReservation,
+  ReservationChange,
+  ReservedTimes,
+  StoredReservation,
+} from './queries/reservations.ts';
 export type { EndedInHour, EndedOfDag, EndedRuns } from './queries/rollups.ts';
 export type { RunDetails, RunOutline } from './queries/run-details.ts';
 export type { ListRuns, RunPlace } from './queries/run-list.ts';

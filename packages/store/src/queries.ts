@@ -118,6 +118,15 @@ import { readOutputs, storeLargeOutput } from './queries/outputs.ts';
 import { claimRunId, type OwnRunId, releaseRunId, shardOfOwnRunId } from './queries/own-run-ids.ts';
 import { listQuotas, readQuotas } from './queries/quotas.ts';
 import { answerRequest, beginRequest, forgetRequest, type RequestKey, releaseRequest } from './queries/request-keys.ts';
+import {
+  createReservation,
+  deleteReservation,
+  listKeptFrom,
+  listReservations,
+  type NewReservation,
+  type ReservationChange,
+  readKept,
+} from './queries/reservations.ts';
 import { resolveRun } from './queries/resolve-run.ts';
 import { endedByDag, endedByHour } from './queries/rollups.ts';
 import { readRunBatch, type WantedRun } from './queries/run-batch.ts';
@@ -130,7 +139,7 @@ import { getRunMaps, getRunSpec } from './queries/run-spec.ts';
 import { findSchedule, type ListSchedules, listSchedules } from './queries/schedules.ts';
 import { type ChangedSettings, changeSettings, readSettings } from './queries/settings.ts';
 import { ShownSpecs } from './queries/shown-specs.ts';
-import { countSlotLimits, findSlotLimits, listSlotLimits, readCaps } from './queries/slot-limits.ts';
+import { countSlotLimits, findSlotLimits, findSlotRates, listSlotLimits, readCaps } from './queries/slot-limits.ts';
 import { readStorage } from './queries/storage.ts';
 import { getTaskTimes } from './queries/task-times.ts';
 import {
@@ -231,14 +240,22 @@ export class Queries {
   removeBudget = (budget: BudgetKey, by: ChangedBy) => removeBudget(this.#database, budget, by);
 
   readFrozen = () => readFrozen(this.#database);
+  /** Slots that are kept for a dag or a tenant now. */
+  readKept = () => readKept(this.#database);
   holdersOfKey = (key: Parameters<typeof holdersOfKey>[2]) => holdersOfKey(this.#database, this.#shown, key);
   listFreezes = (who: Parameters<typeof listFreezes>[1]) => listFreezes(this.#database, who);
   listHalts = (tenantId: TenantId) => listHalts(this.#database, tenantId);
   setFreeze = (frozen: Frozen, by: Parameters<typeof setFreeze>[2]) => setFreeze(this.#database, frozen, by);
+  listReservations = (who: Parameters<typeof listReservations>[1]) => listReservations(this.#database, who);
+  listKeptFrom = (tenantId: TenantId) => listKeptFrom(this.#database, tenantId);
+  createReservation = (reservation: NewReservation, by: ReservationChange) =>
+    createReservation(this.#database, reservation, by);
+  deleteReservation = (id: number, by: ReservationChange) => deleteReservation(this.#database, id, by);
   removeFreeze = (frozen: Frozen, by: Parameters<typeof removeFreeze>[2]) => removeFreeze(this.#database, frozen, by);
   listSlotLimits = (who: Parameters<typeof listSlotLimits>[1]) => listSlotLimits(this.#database, who);
   countSlotLimits = (tenantId: TenantId, limit: LimitName) => countSlotLimits(this.#database, tenantId, limit);
   findSlotLimits = (names: readonly LimitName[]) => findSlotLimits(this.#database, names);
+  findSlotRates = (of: readonly LimitName[]) => findSlotRates(this.#database, of);
   createTenant = (tenant: Parameters<typeof createTenant>[1], by: ChangedBy) =>
     createTenant(this.#database, tenant, by);
   changeTenant = (name: string, change: Parameters<typeof changeTenant>[2], by: ChangedBy) =>

@@ -12,7 +12,7 @@ export async function listLimits(flags: ClientFlags): Promise<void> {
   if (flags.json) return printJson(page);
   const rows = page.items.map((limit) => [
     short(limit.name),
-    String(limit.slots),
+    limit.per === null ? String(limit.slots) : `${limit.slots}/${limit.per}`,
     String(limit.granted),
     limit.pending ? 'pending' : '',
     short(limit.setBy),
@@ -39,10 +39,27 @@ export async function showLimit(name: string, flags: ClientFlags): Promise<void>
   print(table(['since', 'slots', 'dag', 'task', 'run', 'worker'], rows));
 }
 
-export async function setLimit(name: string, slots: string, flags: ClientFlags): Promise<void> {
+export interface SetLimitFlags extends ClientFlags {
+  readonly rate?: string;
+}
+
+export async function setLimit(name: string, slots: string | undefined, flags: SetLimitFlags): Promise<void> {
+  const { rate } = flags;
+  if ((slots === undefined) === (rate === undefined))
+    throw new CliError('How many?', 'Give either a number of slots, or --rate.', EXIT.usage);
+  if (slots === undefined) return setRate(name, rate!, flags);
   if (!/^\d{1,7}$/.test(slots))
     throw new CliError(`"${slots}" is no number of slots.`, 'Use a whole number.', EXIT.usage);
   const limit = await (await connect(flags)).setLimit(name, Number(slots));
+  if (flags.json) return printJson(limit);
+  printLimit(limit);
+}
+
+async function setRate(name: string, rate: string, flags: ClientFlags): Promise<void> {
+  const [, starts, per] = /^(\d{1,7})\/(\S+)$/.exec(rate) ?? [];
+  if (starts === undefined || per === undefined)
+    throw new CliError(`"${rate}" is no rate.`, 'Write how many attempts start in which time: 100/1m.', EXIT.usage);
+  const limit = await (await connect(flags)).setRate(name.replace(/^rate:/, ''), Number(starts), per);
   if (flags.json) return printJson(limit);
   printLimit(limit);
 }
@@ -53,9 +70,8 @@ export async function removeLimit(name: string, flags: ClientFlags): Promise<voi
   print(`limit ${short(name)} is removed`);
 }
 
-function printLimit({ name, slots, pending, warnings }: LimitView): void {
-  print(
-    `limit ${short(name)}: ${counted(Number(slots), 'slot')}${pending ? ' (pending: it holds when slots are back)' : ''}`,
-  );
+function printLimit({ name, slots, per, pending, warnings }: LimitView): void {
+  const most = per === null ? counted(slots, 'slot') : `${counted(slots, 'start')} per ${per}`;
+  print(`limit ${short(name)}: ${most}${pending ? ' (pending: it holds when slots are back)' : ''}`);
   for (const warning of warnings) print(`warning: ${warning}`);
 }

@@ -15,6 +15,7 @@ import { machineCommands } from './machine.ts';
 import { manualCommands } from './manual.ts';
 import { processCommands } from './processes.ts';
 import { quotaCommands } from './quotas.ts';
+import { reservationCommands } from './reservations.ts';
 import { runCommands } from './runs.ts';
 import { scheduleCommands } from './schedules.ts';
 import { tenantCommands } from './tenants.ts';
@@ -37,6 +38,7 @@ export const GROUPS: readonly GroupDefinition[] = [
   { name: 'workers', summary: 'list, cordon and drain workers' },
   { name: 'queues', summary: 'list queues, and drain workers of one' },
   { name: 'limits', summary: 'pools and caps over several dags: list, show who has slots, set, remove' },
+  { name: 'reservations', summary: 'slots that are kept for a dag or a tenant at certain times: list, create, delete' },
   { name: 'costs', summary: 'what attempts cost, prices and budgets' },
   { name: 'zones', summary: 'show and upgrade the time zone data of the cluster' },
   { name: 'settings', summary: 'show and change settings of the cluster' },
@@ -70,6 +72,7 @@ export const SECTIONS: readonly (readonly [heading: string, commands: readonly C
       ...fleetCommands,
       ...freezeCommands,
       ...limitCommands,
+      ...reservationCommands,
       ...tenantCommands,
       ...quotaCommands,
       ...costCommands,

@@ -1,5 +1,6 @@
 import { grants, holds, limits } from '../model/change/limit.ts';
 import type { LimitChange, StoredGrant, StoredHold, StoredLimit } from '../model/change.ts';
+import { isKept } from '../model/limit.ts';
 import type { Hold } from '../tables/limit/hold.ts';
 import { usedUnder } from '../tables/limit/used-under.ts';
 import { holdsOf } from '../tables/queue/enqueue.ts';
@@ -42,9 +43,12 @@ function setGrant({ limits: table }: State, row: StoredGrant): void {
 
 function setHold(state: State, { shard, limit, no, isLimited, taken, seized, returned }: StoredHold): void {
   const known = state.limits.find(shard, limit);
+  const wasLimited = known?.isLimited;
   const hold = known ?? state.limits.hold(shard, limit);
   Object.assign(hold, { no, isLimited, taken, seized, returned });
-  if (known === undefined) attach(state, hold);
+  // Lanes are under what is left of kept slots, and under a rate, only while there is one.
+  const isApart = isKept(limit) || hold.countsStarts;
+  if (known === undefined || (isApart && wasLimited !== isLimited)) attach(state, hold);
   hold.settle();
 }
 
@@ -54,5 +58,6 @@ function attach(state: State, hold: Hold): void {
     if (dag.shard !== hold.shard) continue;
     for (const lanes of dag.lanes.values()) for (const lane of lanes) lane?.setHolds(holdsOf(state, dag, lane));
   }
-  hold.used = usedUnder(state, hold);
+  const isApart = isKept(hold.name) || hold.countsStarts;
+  hold.used = isApart && !hold.isLimited ? 0 : usedUnder(state, hold);
 }

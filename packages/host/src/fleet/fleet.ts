@@ -14,7 +14,7 @@ import {
 } from '@signalbox/engine';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Reservation } from '../gateway/session.ts';
-import type { PeerAnswer, PeerQuestion, ProgressSeen, QueueSeen, WorkerSeen } from '../peer/message.ts';
+import type { PeerAnswer, PeerQuestion, ProgressSeen, QueueSeen, Served, WorkerSeen } from '../peer/message.ts';
 import type { Peers } from '../peer/peers.ts';
 import type { Clock } from '../ports.ts';
 import { sumQueues } from './queues.ts';
@@ -38,6 +38,8 @@ interface FleetPorts {
 
 /** A node that does not answer by then is named, and not waited for. */
 const PATIENCE_MS = 1_000;
+/** Heartbeats come more often than this. */
+const SILENT_MS = 10_000;
 /** How many attempts of one worker are listed. */
 const MOST_HOLDS = 100;
 /** How many attempts that have slots of a limit are listed. */
@@ -156,6 +158,19 @@ export class Fleet {
     return { blockers, ahead: Math.min(ahead, MOST_AHEAD), missing };
   }
 
+  /** How many slots the workers of all nodes have for each of these; null: some node gave no answer. */
+  async capacity(of: readonly Served[]): Promise<readonly number[] | null> {
+    const answers = await this.askOthers({ what: 'capacity', of });
+    const sums = this.capacityHere(of);
+    for (const answer of answers.values()) {
+      if (answer?.what !== 'capacity') return null;
+      answer.slots.forEach((slots, i) => {
+        sums[i] = (sums[i] ?? 0) + slots;
+      });
+    }
+    return sums;
+  }
+
   /** What another node wants to know of this one. */
   answer(question: PeerQuestion): PeerAnswer {
     if (question.what === 'workers') return { what: 'workers', workers: this.here() };
@@ -164,6 +179,7 @@ export class Fleet {
     if (question.what === 'blockers') return { what: 'blockers', blockers: this.ports.blockers(question.tenantId) };
     if (question.what === 'wait') return { what: 'wait', seen: this.ports.wait(question.task) };
     if (question.what === 'slots') return { what: 'slots', seen: this.ports.slots(question.limit, MOST_HOLDERS) };
+    if (question.what === 'capacity') return { what: 'capacity', slots: this.capacityHere(question.of) };
     if (question.what === 'progress') {
       return { what: 'progress', told: this.ports.gateway.progressOf(question.runId) };
     }
@@ -192,6 +208,18 @@ export class Fleet {
       ...(session.reserved === null ? {} : { reserved: reservedFor(session.reserved) }),
       silentMs: Math.round(gateway.silentMs(session)),
     }));
+  }
+
+  /** Without workers that take nothing new, and streams that nobody has closed and whose worker may be elsewhere by now. */
+  private capacityHere(of: readonly Served[]): number[] {
+    const { gateway } = this.ports;
+    const taking = gateway
+      .workers()
+      .filter((one) => !one.isDraining && !one.isCordoned && gateway.silentMs(one) < SILENT_MS);
+    return of.map(({ tenantId, queues }) => {
+      const serving = taking.filter((session) => queues.some((queue) => session.serves(tenantId, queue)));
+      return serving.reduce((sum, { slots }) => sum + slots, 0);
+    });
   }
 
   /** By node; null for one that gave no answer. */

@@ -185,6 +185,12 @@ export interface ProgressSeen {
   readonly note: string;
 }
 
+/** Workers that serve this tenant, and one of these queues. */
+export interface Served {
+  readonly tenantId: TenantId;
+  readonly queues: readonly QueueName[];
+}
+
 /** What a node may ask of any other. Nothing is decided by it. */
 export type PeerQuestion =
   | { readonly what: 'workers' }
@@ -193,6 +199,8 @@ export type PeerQuestion =
   | { readonly what: 'slots'; readonly limit: LimitName }
   | { readonly what: 'blockers'; readonly tenantId: TenantId }
   | { readonly what: 'wait'; readonly task: WaitingTask }
+  /** How many slots for each of these do the workers have whose streams end at you? */
+  | { readonly what: 'capacity'; readonly of: readonly Served[] }
   /** Are you there? */
   | { readonly what: 'reach' }
   /** Tell this worker to finish and leave, if its stream ends at you. */
@@ -211,6 +219,7 @@ export type PeerAnswer =
   | { readonly what: 'slots'; readonly seen: SlotsSeen }
   | { readonly what: 'blockers'; readonly blockers: readonly Blocker[] }
   | { readonly what: 'wait'; readonly seen: WaitSeen }
+  | { readonly what: 'capacity'; readonly slots: readonly number[] }
   | { readonly what: 'reach' }
   | { readonly what: 'drain'; readonly isFound: boolean };
 

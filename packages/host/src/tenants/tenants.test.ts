@@ -23,6 +23,8 @@ function setUp(failures: number) {
     readTenants: async () => [],
     readCaps: async () => [],
     readFrozen: async () => [],
+    readKept: async () => [],
+    onKept: () => undefined,
     readQuotas: async () => {
       reads += 1;
       left -= 1;

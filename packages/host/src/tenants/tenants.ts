@@ -1,8 +1,8 @@
 /**
- * Weights of tenants, which of them are suspended, what is frozen, and which caps and quotas there are. They are read from the database each second and told to the
+ * Weights of tenants, which of them are suspended, what is frozen, which slots are kept, and which caps and quotas there are. They are read from the database each second and told to the
  * engine of this node and to its gateway. While the database is away, what was read last holds.
  */
-import type { Command, QuotaRule } from '@signalbox/engine';
+import type { Command, KeptRule, QuotaRule } from '@signalbox/engine';
 import type { CapRule, Frozen, TenantRule } from '@signalbox/store';
 import type { Clock, Log } from '../ports.ts';
 
@@ -13,6 +13,8 @@ interface TenantPorts {
   readonly readCaps: () => Promise<readonly CapRule[]>;
   readonly readFrozen: () => Promise<readonly Frozen[]>;
   readonly readQuotas: () => Promise<readonly QuotaRule[]>;
+  readonly readKept: () => Promise<readonly KeptRule[]>;
+  readonly onKept: (kept: readonly KeptRule[], caps: readonly CapRule[]) => void;
   readonly onFrozen: (frozen: readonly Frozen[]) => void;
   readonly tell: (command: Command) => void;
   readonly onRead: (tenants: readonly TenantRule[]) => void;
@@ -73,9 +75,11 @@ export class Tenants {
     let caps: readonly CapRule[];
     let frozen: readonly Frozen[];
     let quotas: readonly QuotaRule[];
+    let kept: readonly KeptRule[];
     try {
-      const { readTenants, readCaps, readFrozen, readQuotas } = this.ports;
-      [read, caps, frozen, quotas] = await Promise.all([readTenants(), readCaps(), readFrozen(), readQuotas()]);
+      const { readTenants, readCaps, readFrozen, readQuotas, readKept } = this.ports;
+      const reading = [readTenants(), readCaps(), readFrozen(), readQuotas(), readKept()] as const;
+      [read, caps, frozen, quotas, kept] = await Promise.all(reading);
     } catch (error) {
       this.ports.log('warn', 'Tenants could not be read.', { error: String(error) });
       return false;
@@ -106,6 +110,7 @@ export class Tenants {
       this.caps = caps;
       this.tellCaps();
     }
+    this.ports.onKept(kept, caps);
     return true;
   }
 

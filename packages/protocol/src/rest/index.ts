@@ -39,6 +39,7 @@ export * from './read-groups.ts';
 export * from './read-schedules.ts';
 export type { EventConditionShape, EventTriggerShape, OnShape } from './read-triggers.ts';
 export * from './references.ts';
+export * from './reservations.ts';
 export * from './retention.ts';
 export * from './runs.ts';
 export * from './schedule-fields.ts';

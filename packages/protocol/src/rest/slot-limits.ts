@@ -1,32 +1,43 @@
-/** Limits over several dags: pools, and caps of a queue, a tenant or the whole cluster. */
+/** Limits over several dags: pools, caps of a queue, a tenant or the whole cluster, and how many attempts of each start per time. */
 import { z } from 'zod';
 import { nameSchema } from './common.ts';
+import { ratePerSchema } from './task-limits.ts';
 
 export const MAX_LIMIT_SLOTS = 1_000_000;
 export const LIMIT_KINDS = ['pool', 'queue', 'tenant', 'cluster'] as const;
 
-/** `pool:database`, `queue:default`, `tenant:team-a`, `cluster`. */
+/** `pool:database`, `queue:default`, `tenant:team-a`, `cluster`; of starts per time `rate:queue:default`. */
 export const limitNameSchema = z.string().transform((text, context) => {
-  const [kind, ...rest] = text.split(':');
+  const isRate = text.startsWith('rate:');
+  const of = isRate ? text.slice('rate:'.length) : text;
+  const [kind, ...rest] = of.split(':');
   const name = rest.join(':');
-  if (text === 'cluster') return { kind: 'cluster', name: '' } as const;
+  if (of === 'cluster') return { kind: 'cluster', name: '', isRate } as const;
   const isNamed = kind === 'pool' || kind === 'queue' || kind === 'tenant';
-  if (isNamed && nameSchema.safeParse(name).success) return { kind, name };
+  if (isNamed && nameSchema.safeParse(name).success) return { kind, name, isRate };
   context.addIssue({
     code: 'custom',
-    message: 'must be cluster, or a kind and a name such as pool:database, queue:default or tenant:team-a',
+    message:
+      'must be cluster, or a kind and a name such as pool:database, queue:default or tenant:team-a; or rate: and one of these',
   });
   return z.NEVER;
 });
 export type LimitName = z.output<typeof limitNameSchema>;
 
-export const setLimitSchema = z.strictObject({ slots: z.int().min(0).max(MAX_LIMIT_SLOTS) });
-export type SetLimit = z.infer<typeof setLimitSchema>;
+export const setLimitSchema = z.strictObject({
+  /** Of a rate: how many attempts start. */
+  slots: z.int().min(0).max(MAX_LIMIT_SLOTS),
+  /** Of a rate, and only of a rate: in which time. From 1s to 7d. */
+  per: ratePerSchema.optional(),
+});
+export type SetLimit = z.input<typeof setLimitSchema>;
 
 const fields = {
   /** `pool:database`, `queue:default`, `tenant:team-a`, `cluster`. */
   name: z.string(),
   slots: z.int(),
+  /** Of a rate: so many attempts start in this time. Null: so many run at once. */
+  per: z.string().nullable(),
   /** Slots that shards have or that are on their way to them. */
   granted: z.int(),
   /** It does not hold yet: shards have not heard of it, or have more slots than there are now. */
@@ -55,7 +66,7 @@ export type SlotHolderView = z.infer<typeof slotHolderSchema>;
 
 export const limitDetailsSchema = z.object({
   ...fields,
-  /** Slots that running tasks take. */
+  /** Slots that running tasks take; of a rate, attempts that have started in the time. */
   used: z.int(),
   /** Slots that waiting tasks would take. */
   waiting: z.int(),

@@ -19,9 +19,14 @@ const sizeSchema = z
   });
 
 /** So many attempts may start in any time of this length. */
+export const ratePerSchema = durationSchema.refine(
+  (ms) => ms >= LEAST_RATE_MS && ms <= MOST_RATE_MS,
+  'must be from 1s to 7d',
+);
+
 export const rateSchema = z.strictObject({
   limit: z.int().min(1).max(1_000_000),
-  per: durationSchema.refine((ms) => ms >= LEAST_RATE_MS && ms <= MOST_RATE_MS, 'must be from 1s to 7d'),
+  per: ratePerSchema,
 });
 const LEAST_RATE_MS = 1_000;
 const MOST_RATE_MS = 7 * 24 * 3_600_000;

@@ -50,6 +50,7 @@ import { priorityRoutes } from './priorities.ts';
 import { queueRoutes } from './queues.ts';
 import { quotaRoutes } from './quotas.ts';
 import { rerunRoutes } from './rerun.ts';
+import { reservationRoutes } from './reservations.ts';
 import type { RestParts } from './rest-parts.ts';
 import { retentionRoutes } from './retention.ts';
 import { retryRunsRoutes } from './retry-runs.ts';
@@ -202,6 +203,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   jobRoutes(app, parts);
   slotLimitRoutes(app, parts);
   freezeRoutes(app, parts);
+  reservationRoutes(app, parts);
   blockerRoutes(app, parts);
   tenantRoutes(app, parts);
   quotaRoutes(app, parts);

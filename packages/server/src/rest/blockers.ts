@@ -95,6 +95,10 @@ const TEXTS: Readonly<Record<BlockerCode | 'no_worker' | 'no_worker_fits' | 'poo
       `Give it more: signalbox limits set ${subject} <slots>`,
     ],
     cap_full: (subject) => [`The cap of ${subject} is reached.`, 'See the caps: signalbox limits'],
+    reserved: (_, name) => [
+      `Slots of queue "${name}" are kept for a dag or a tenant.`,
+      'Add workers, or see who reserved them: signalbox reservations',
+    ],
     workers_busy: (_, name) => [`All slots for queue "${name}" are in use.`, 'Add workers, or slots to workers.'],
     no_room: (_, name) => [
       `Workers of queue "${name}" have no room for what these tasks ask for.`,

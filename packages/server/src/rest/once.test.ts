@@ -152,6 +152,16 @@ const CHANGES: Record<string, (name: string) => Promise<Change>> = {
     await client().freeze(`queue:${name}`, {});
     return { path: `/v1/freezes/queue:${name}` };
   },
+  createReservation: async (name) => {
+    await client().deployDag(definition(name));
+    const body = { dag: name, slots: 1, from: '22:00', until: '04:00' };
+    return { path: '/v1/reservations', body, other: { ...body, slots: 2 } };
+  },
+  deleteReservation: async (name) => {
+    await client().deployDag(definition(name));
+    const { id } = await client().createReservation({ dag: name, slots: 1, from: '22:00', until: '04:00' });
+    return { path: `/v1/reservations/${id}` };
+  },
   createWebhook: async (name) => {
     await client().deployDag(definition(name));
     return { path: '/v1/webhooks', body: { dag: name }, other: { dag: name, scheme: 'github' } };

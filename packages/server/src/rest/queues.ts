@@ -1,4 +1,5 @@
 /** Queues: what waits in each, who serves it, and how many workers it wants. */
+import { keepOf, type TenantId } from '@signalbox/engine';
 import {
   parseOr,
   type QueuePage,
@@ -20,12 +21,13 @@ export function queueRoutes(app: FastifyInstance, parts: RestParts): void {
 
   app.get('/v1/queues', async (request) => {
     const { tenantId } = callerOf(request);
-    const [loads, fleet] = await Promise.all([
+    const [loads, fleet, kept] = await Promise.all([
       main.queues(tenantId, leftMs(request)),
       main.workers(tenantId, leftMs(request)),
+      readKept(parts, tenantId),
     ]);
     const missing = [...new Set([...loads.missing, ...fleet.missing])].sort();
-    return { items: queuesOf(loads, fleet), cursor: null, missing } satisfies QueuePage;
+    return { items: queuesOf(loads, fleet, kept), cursor: null, missing } satisfies QueuePage;
   });
 
   app.post('/v1/queues/:name/scale-in', async (request: FastifyRequest<{ Params: { name: string } }>) => {
@@ -55,13 +57,25 @@ export function queueRoutes(app: FastifyInstance, parts: RestParts): void {
   });
 }
 
+/** Slots of each queue that are kept now, from dags of this tenant. A view is shown without them rather than not at all. */
+async function readKept({ queries }: RestParts, tenantId: TenantId): Promise<ReadonlyMap<string, number>> {
+  const sums = new Map<string, number>();
+  const rules = await queries.readKept().catch(() => []);
+  for (const { limit, slots } of rules) {
+    const keep = keepOf(limit);
+    if ((keep.dagId === null) === (keep.tenantId === tenantId)) continue;
+    for (const queue of keep.queues) sums.set(queue, (sums.get(queue) ?? 0) + slots);
+  }
+  return sums;
+}
+
 /** Idle ones first; among equals the one with fewer slots, which is missed less. */
 function leastBusy(workers: readonly WorkerView[]): WorkerView[] {
   return [...workers].sort((a, b) => a.running - b.running || a.slots - b.slots || (a.id < b.id ? -1 : 1));
 }
 
 /** A worker that drains or is cordoned takes nothing new, so it serves none. */
-function queuesOf({ queues }: SeenQueues, { serving }: SeenWorkers): QueueView[] {
+function queuesOf({ queues }: SeenQueues, { serving }: SeenWorkers, kept: ReadonlyMap<string, number>): QueueView[] {
   const capacity = new Map<string, { workers: number; slots: number }>();
   for (const { queues: names, slots, draining, cordoned = false } of serving) {
     if (draining || cordoned) continue;
@@ -76,11 +90,13 @@ function queuesOf({ queues }: SeenQueues, { serving }: SeenWorkers): QueueView[]
     const { workers, slots } = capacity.get(name) ?? { workers: 0, slots: 0 };
     const { waiting, held, running, oldestMs, startsPerMinute } = loads.get(name) ?? NOTHING;
     const startable = waiting - held;
+    // Others have what workers have beyond the kept slots.
+    const wanted = startable + running + (kept.get(name) ?? 0);
     return {
       ...{ name, waiting, held, running, workers, slots, oldestMs },
       startsPerMinute: Math.round(startsPerMinute * 10) / 10,
       drainMs: startable === 0 ? 0 : startsPerMinute === 0 ? null : Math.round((startable * 60_000) / startsPerMinute),
-      wantedWorkers: workers === 0 ? null : Math.ceil(((startable + running) * workers) / slots),
+      wantedWorkers: workers === 0 ? null : Math.ceil((wanted * workers) / slots),
     };
   });
 }

@@ -1,5 +1,17 @@
 /** Runs: one, many, and cancelling one. */
-import { isTerminal, type RunId, requestOf, type TaskNo, type TasksRead, type TenantId } from '@signalbox/engine';
+import {
+  CLUSTER_LIMIT,
+  isTerminal,
+  poolLimit,
+  queueLimit,
+  type RunId,
+  requestOf,
+  startsOf,
+  type TaskNo,
+  type TasksRead,
+  type TenantId,
+  tenantLimit,
+} from '@signalbox/engine';
 import {
   listRunsSchema,
   parseOr,
@@ -20,7 +32,15 @@ import { askMatcher } from './matcher-facts.ts';
 import { readQueueFacts } from './queue-facts.ts';
 import type { RestParts } from './rest-parts.ts';
 import { runAnswer, runSummary, stateOf, tasksOf } from './views.ts';
-import { type FreezeFact, type HaltFact, type RunFacts, type TaskFacts, whyOf, whyRunWaits } from './why.ts';
+import {
+  type FreezeFact,
+  type HaltFact,
+  type ReservedFact,
+  type RunFacts,
+  type TaskFacts,
+  whyOf,
+  whyRunWaits,
+} from './why.ts';
 
 export type RunRequest = FastifyRequest<{ Params: { id: string } }>;
 
@@ -109,14 +129,16 @@ export async function withWhy(
   const { maxActiveRuns, maxActiveTasks } = run.spec;
   const specOf = (i: number) => run.spec.tasks[read.names.specOf(nos[i] ?? i) ?? nos[i] ?? i];
   const waiting = new Set(tasks.flatMap((task, i) => (isWaiting(task) ? (specOf(i) ?? []) : [])));
-  const [queues, freezes, limitsOf, halt] = tasks.some(isWaiting)
+  const [queues, freezes, limitsOf, halt, reserved, sharedRates] = tasks.some(isWaiting)
     ? await Promise.all([
         readQueueFacts(parts, tenantId),
         readFreezes(parts, tenantId, run.dagName),
         readLimitFacts(parts, { tenantId, dagId: run.dagId }, [...waiting]),
         readHalt(parts, tenantId, run.dagName),
+        readReserved(parts, tenantId, run.dagName),
+        readSharedRates(parts, tenantId, run.spec.tasks),
       ])
-    : [null, [], null, {}];
+    : [null, [], null, {}, [], []];
   const setAsideReason = run.strikeReason;
   const requires = run.notes.requires;
   const required =
@@ -133,6 +155,8 @@ export async function withWhy(
     setAsideReason,
     freezes,
     ...halt,
+    ...(reserved.length === 0 ? {} : { reserved }),
+    ...(sharedRates.length === 0 ? {} : { sharedRates }),
     maxActiveRuns,
     maxActiveTasks,
     queues,
@@ -148,8 +172,11 @@ export async function withWhy(
     const past = spec.past === undefined ? {} : pastOf(run, spec);
     return { queue: spec.queue, limits, unmet, ...past, ...(request === null ? {} : { request }) };
   });
-  // Only the matcher knows what has started per time.
-  const rated = tasks.flatMap((task, i) => (isRated(run.spec, specOf(i)) && task.state === 'ready' ? [i] : []));
+  // Only the matcher knows what has started per time, and what is left of kept slots.
+  const isKeptFrom = (i: number) => reserved.some(({ queues: of }) => of.includes(specOf(i)?.queue ?? ''));
+  const rated = tasks.flatMap((task, i) =>
+    (sharedRates.length > 0 || isRated(run.spec, specOf(i)) || isKeptFrom(i)) && task.state === 'ready' ? [i] : [],
+  );
   for (const i of rated.slice(0, RATED_ASKED)) {
     const { queue } = of[i]!;
     const asked = await askMatcher(parts, { tenantId, run, task: tasks[i]!, taskNo: nos[i] ?? i, queue, facts });
@@ -210,6 +237,39 @@ async function readFreezes(parts: RestParts, tenantId: TenantId, dag: string): P
   } catch {
     return [];
   }
+}
+
+/** Slots that are kept from the dag now. A view is shown without it rather than not at all. */
+async function readReserved({ queries }: RestParts, tenantId: TenantId, dag: string): Promise<readonly ReservedFact[]> {
+  try {
+    const found = await queries.listKeptFrom(tenantId);
+    return found
+      .filter((one) => one.dag !== dag && one.window !== null)
+      .map(({ limit, slots, queues, dag: keptFor, reason, reservedBy, window, left }) => {
+        const until = toIso(window!.until);
+        // Of other tenants nobody learns anything (I65).
+        return keptFor === null
+          ? { limit, slots, queues, keptFor, by: null, reason: null, until, left }
+          : { limit, slots, queues, keptFor: `dag ${keptFor}`, by: reservedBy, reason, until, left };
+      });
+  } catch {
+    return [];
+  }
+}
+
+/** Starts per time of what its tasks are under. A view is shown without them rather than not at all. */
+async function readSharedRates(
+  { queries }: RestParts,
+  tenantId: TenantId,
+  tasks: RunDetails['spec']['tasks'],
+): Promise<NonNullable<RunFacts['sharedRates']>> {
+  const names = tasks.flatMap(({ queue, pool }) => [
+    queueLimit(tenantId, queue),
+    ...(pool === undefined ? [] : [poolLimit(tenantId, pool.name)]),
+  ]);
+  const all = [...new Set([...names, tenantLimit(tenantId), CLUSTER_LIMIT])];
+  const found = await queries.findSlotRates(all).catch(() => []);
+  return found.map(({ limit, slots }) => ({ limit, slots, perMs: startsOf(limit).perMs }));
 }
 
 /** Whether its dag is halted. A view is shown without it rather than not at all. */

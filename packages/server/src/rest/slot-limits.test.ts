@@ -1,4 +1,4 @@
-import type { LimitDetails, LimitView, RunView } from '@signalbox/protocol';
+import type { LimitDetails, LimitPage, LimitView, RunView } from '@signalbox/protocol';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, type Rig, startRig } from '../testing/rig.ts';
 
@@ -36,6 +36,36 @@ async function finishAll(ids: readonly string[]): Promise<void> {
     return states.every((state) => state === 'ended');
   });
 }
+
+test('starts of a queue are limited per time, over dags, and who waits says so (I44)', async () => {
+  await rig.addWorker({ quick: () => null }, { queues: ['rated'] });
+  for (const name of ['rated-a', 'rated-b'])
+    await rig.ask('PUT', `/v1/dags/${name}`, { name, tasks: [{ name: 'work', handler: 'quick', queue: 'rated' }] });
+  const set = async (body: object) => rig.ask('PUT', '/v1/limits/rate:queue:rated', body);
+  expect((await set({ slots: 2 })).status).toBe(400);
+  expect((await rig.ask('PUT', '/v1/limits/queue:rated', { slots: 2, per: '1m' })).status).toBe(400);
+  expect((await set({ slots: 2, per: '1m' })).body).toMatchObject({ name: 'rate:queue:rated', slots: 2, per: '1m' });
+  await eventually(async () => !(await limitOf('rate:queue:rated')).pending);
+  const ids: string[] = [];
+  for (const name of ['rated-a', 'rated-b', 'rated-a'])
+    ids.push((await rig.ask('POST', `/v1/dags/${name}/runs`, {})).body.id);
+  const tasks = async () =>
+    (await Promise.all(ids.map((id) => rig.read<RunView>(`/v1/runs/${id}`)))).map((run) => run.tasks[0]!);
+  await eventually(async () => (await tasks()).filter(({ state }) => state === 'succeeded').length === 2);
+  const waiting = (await tasks()).find(({ state }) => state === 'ready');
+  expect(waiting?.why).toMatchObject({
+    code: 'rate',
+    message: 'Queue "rated" has started as many attempts as its rate allows: at most 2 per 1m.',
+  });
+  expect(await limitOf('rate:queue:rated')).toMatchObject({ used: 2, waiting: 1, holders: [] });
+  // Per another time it is another limit, and there is one at a time.
+  expect((await set({ slots: 3, per: '1h' })).body).toMatchObject({ slots: 3, per: '1h' });
+  const named = (await rig.read<LimitPage>('/v1/limits')).items.filter(({ name }) => name === 'rate:queue:rated');
+  expect(named).toMatchObject([{ slots: 3, per: '1h' }]);
+  await eventually(async () => (await tasks()).every(({ state }) => state === 'succeeded'));
+  expect((await rig.ask('DELETE', '/v1/limits/rate:queue:rated')).body).toMatchObject({ removed: true });
+  expect((await rig.ask('GET', '/v1/limits/rate:queue:rated')).status).toBe(404);
+});
 
 describe('a pool', () => {
   test('says why a task waits, who has its slots, and lets it go when a slot is free', async () => {

@@ -40,6 +40,7 @@ const SUGGESTIONS: Readonly<Record<WhyCode, Suggestion>> = {
   pool_too_small: ({ message }) => `Give the pool more slots: signalbox limits set pool:${quoted(message)} <slots>`,
   pool_full: ({ message }) => `See who has the slots: signalbox limits show pool:${quoted(message)}`,
   cap_full: () => 'See the caps, and who has their slots: signalbox limits',
+  reserved: () => 'Add workers, or see what is reserved, and delete it: signalbox reservations',
   position: ({ run }) => `Let the run go first: signalbox runs set-priority ${run} --to high`,
   no_worker: ({ queue }) => `Start a worker for the queue: signalbox worker --queues ${queue}`,
   no_worker_fits: () =>
@@ -47,7 +48,10 @@ const SUGGESTIONS: Readonly<Record<WhyCode, Suggestion>> = {
   no_room: () => 'Wait, add workers of this kind, or ask for less. See what is free: signalbox workers',
   gang: () => 'Wait, or add workers of this kind. See what is free: signalbox workers',
   workers_busy: () => 'Add workers, or slots to workers.',
-  rate: ({ dag }) => `Wait, or raise "limit" of the rate in dag ${dag}.`,
+  rate: ({ dag, message }) =>
+    /^(The dag|Task) /.test(message)
+      ? `Wait, or raise "limit" of the rate in dag ${dag}.`
+      : 'Wait, or raise the rate: signalbox limits',
   task_limit: ({ task }) => `Raise maxActive of task ${task}.`,
   run_limit: ({ dag }) => `Raise maxActiveTasksPerRun of dag ${dag}.`,
   limit: ({ dag }) => `Raise maxActiveTasks of dag ${dag}.`,

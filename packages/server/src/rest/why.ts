@@ -44,6 +44,21 @@ export interface FreezeFact {
   readonly reason: string | null;
 }
 
+/** Slots are kept from tasks of the run now. */
+export interface ReservedFact {
+  /** The limit that they are under meanwhile. */
+  readonly limit: string;
+  readonly slots: number;
+  readonly queues: readonly string[];
+  /** `dag nightly`; null: of another tenant, of which nothing is told. */
+  readonly keptFor: string | null;
+  readonly by: string | null;
+  readonly reason: string | null;
+  readonly until: string;
+  /** How many the others share; null: not known yet. */
+  readonly left: number | null;
+}
+
 /** The dag created too much. */
 export interface HaltFact {
   readonly cause: 'fan_out' | 'live_tasks';
@@ -62,6 +77,8 @@ export interface RunFacts {
   readonly key?: { readonly key: string; readonly limit: number; readonly heldBy: readonly string[] };
   /** What is frozen that tasks of the run may be of, and how that reads. */
   readonly freezes?: readonly FreezeFact[];
+  /** Slots that are kept for others now. */
+  readonly reserved?: readonly ReservedFact[];
   /** Its dag is halted. */
   readonly halt?: HaltFact;
   /** Its tenant is. */
@@ -70,6 +87,8 @@ export interface RunFacts {
   readonly maxActiveTasks: number | null;
   /** Starts per time that are limited: of a task, or (null) of the dag. */
   readonly rates?: readonly { readonly task: string | null; readonly limit: number; readonly perMs: number }[];
+  /** The same of queues, pools, the tenant or the cluster. */
+  readonly sharedRates?: readonly { readonly limit: string; readonly slots: number; readonly perMs: number }[];
   /** How many tasks of the run may run, and how many do, where that is limited. */
   readonly ofRun?: { readonly most: number; readonly running: number };
   readonly queues: QueueFacts | null;
@@ -92,7 +111,12 @@ export interface LimitFact {
 
 /** What the matcher says of a task that is ready: see `waitOf` of the engine. */
 export interface WaitFact {
-  readonly blockers: readonly { readonly code: string; readonly subject: string; readonly until?: number }[];
+  readonly blockers: readonly {
+    readonly code: string;
+    readonly subject: string;
+    readonly until?: number;
+    readonly limit?: string;
+  }[];
   readonly ahead: number;
 }
 
@@ -310,6 +334,7 @@ function whyNotClaimed(task: TaskView, of: TaskFacts, run: RunFacts): readonly W
     );
   for (const one of wait?.blockers ?? []) {
     if (one.code === 'rate') found.push(whyRate(one, run));
+    if (one.code === 'reserved') found.push(whyReserved(one, run));
     if (one.code === 'gang')
       found.push(because('gang', `The gang starts when all of its members are ready: ${one.subject}.`));
   }
@@ -379,14 +404,44 @@ function lackText(misfit: Misfit): string {
   return `has ${shownAmount(name, amount)}${largest}`;
 }
 
-/** `dag:etl`, or `dag:etl task:load`. */
-function whyRate({ subject, until }: WaitFact['blockers'][number], { rates = [] }: RunFacts): Why {
+/** `queue:default`, `pool:api`, `tenant`, `cluster`. */
+function whySharedRate({ subject, until, limit }: WaitFact['blockers'][number], { sharedRates = [] }: RunFacts): Why {
+  const rate = sharedRates.find((one) => one.limit === limit);
+  const most = rate === undefined ? '' : `: at most ${rate.slots} per ${span(rate.perMs)}`;
+  const [kind = '', name] = subject.split(':');
+  const whose = name === undefined ? `The ${kind}` : `${kind === 'pool' ? 'Pool' : 'Queue'} "${name}"`;
+  const next = until === undefined ? null : toIso(until);
+  return because('rate', `${whose} has started as many attempts as its rate allows${most}.`, next);
+}
+
+/** `dag:etl`, or `dag:etl task:load`; else of several dags. */
+function whyRate(blocker: WaitFact['blockers'][number], run: RunFacts): Why {
+  const { subject, until, limit } = blocker;
+  const { rates = [] } = run;
+  if (limit !== undefined) return whySharedRate(blocker, run);
   const task = / task:(.*)$/.exec(subject)?.[1] ?? null;
   const rate = rates.find((one) => one.task === task);
   const most = rate === undefined ? '' : `: at most ${rate.limit} per ${span(rate.perMs)}`;
   const next = until === undefined ? null : toIso(until);
   const whose = task === null ? 'The dag' : `Task ${task}`;
   return because('rate', `${whose} has started as many attempts as its rate allows${most}.`, next);
+}
+
+function whyReserved({ subject, limit }: WaitFact['blockers'][number], { reserved = [] }: RunFacts): Why {
+  const name = `"${subject.replace(/^queue:/, '').replaceAll(',', '", "')}"`;
+  const kept = reserved.filter((one) => one.limit === limit);
+  const [first] = kept;
+  if (first === undefined) return because('reserved', `Slots of queue ${name} are kept for others.`);
+  const slots = kept.reduce((sum, one) => sum + one.slots, 0);
+  const by = first.by === null ? '' : `, by ${first.by}`;
+  const reason = first.reason === null ? '' : `: ${first.reason}`;
+  const left = first.left === null ? '' : ` The others share ${counted(first.left, 'slot')} of its workers.`;
+  const whose = first.keptFor ?? 'another tenant';
+  return because(
+    'reserved',
+    `${counted(slots, 'slot')} of queue ${name} ${slots === 1 ? 'is' : 'are'} kept for ${whose} until ${first.until}${by}${reason}.${left}`,
+    first.until,
+  );
 }
 
 const whyDagFull = (most: number): Why =>
@@ -436,6 +491,7 @@ const TELLING: readonly WhyCode[] = [
   'task_limit',
   'pool_full',
   'cap_full',
+  'reserved',
   'no_room',
   'workers_busy',
   'limit',

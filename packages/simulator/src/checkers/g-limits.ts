@@ -117,6 +117,7 @@ export function limits(scene: Scene): Checker {
         !isHeld(i as TaskNo) &&
         !mayBeLimited(run, i) &&
         ledger.ratesOf(run, i).length === 0 &&
+        !ledger.slots.mayBeRated(run, i) &&
         ledger.ownRoom(run, i) > 0,
     );
     return no < 0 || isUnfolding(run) ? null : no;

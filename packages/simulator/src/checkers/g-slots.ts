@@ -14,10 +14,14 @@ export function slots(scene: Scene): Checker {
     if (change.workerId === NOBODY) return;
     const run = ledger.run(change.runId);
     for (const { limit, slots: taken } of book.takenBy(run, change.taskNo)) {
+      // Critical tasks take kept slots.
+      if (limit.startsWith('kept/') && run.priority === 'critical') continue;
       const what = `task ${change.runId}/${change.taskNo} was claimed`;
       const hold = book.hold(run.shard, limit);
       if (hold?.isLimited === true && book.used(limit, run.shard) + taken > haveOf(hold))
         scene.fail('I44', `${what}, shard ${run.shard} has ${haveOf(hold)} slots of ${limit}`);
+      // Critical tasks use more of these than there are: what all shards use says nothing.
+      if (limit.startsWith('kept/')) continue;
       const most = book.limits.get(limit)?.slots ?? null;
       if (most !== null && book.holdsFirmly(limit) && book.used(limit) + taken > most)
         scene.fail('I44', `${what}, ${limit} has ${most} slots and ${book.used(limit)} are in use`);
@@ -49,7 +53,7 @@ export function slots(scene: Scene): Checker {
     if (taken > (book.grant(shard, limit)?.given ?? 0))
       scene.fail('I44', `the shard took more of ${what} than was given`);
     const used = book.used(limit, shard);
-    if (change.isLimited && haveOf(change) < used)
+    if (change.isLimited && haveOf(change) < used && !limit.startsWith('kept/'))
       scene.fail('I45', `${used} slots of ${what} are in use, it has ${haveOf(change)}`);
   }
 

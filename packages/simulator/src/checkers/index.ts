@@ -33,7 +33,9 @@ import { limits } from './g-limits.ts';
 import { preemption } from './g-preemption.ts';
 import { quotas } from './g-quotas.ts';
 import { rates } from './g-rates.ts';
+import { reservations } from './g-reservations.ts';
 import { slots } from './g-slots.ts';
+import { starts } from './g-starts.ts';
 import { tenants } from './g-tenants.ts';
 import { Health, LOOK_MS } from './health.ts';
 import { reads } from './i-reads.ts';
@@ -71,7 +73,9 @@ const ALL: readonly CheckerMaker[] = [
   slots,
   quotas,
   rates,
+  starts,
   freezes,
+  reservations,
   halts,
   budgets,
   tenants,

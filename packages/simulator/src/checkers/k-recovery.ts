@@ -81,7 +81,8 @@ export function recovery(scene: Scene): Checker {
           ledger.slots.hasRoom(run, no, LARGEST) &&
           ledger.ownRoom(run, no) > 0 &&
           // When it may start, its rate says.
-          ledger.ratesOf(run, no).length === 0
+          ledger.ratesOf(run, no).length === 0 &&
+          !ledger.slots.mayBeRated(run, no)
         )
           waiting.set(`task ${run.created.runId}/${no}`, CLAIM_MS * Math.max(1, ledger.slots.limitCount(run, no)));
       });

@@ -38,15 +38,41 @@ export class SlotBook {
     const { tenantId } = run.created;
     const { queue, pool } = taskSpecOf(run, taskNo);
     const caps = [CLUSTER_LIMIT, tenantLimit(tenantId), queueLimit(tenantId, queue)];
-    const taken = caps.map((limit) => ({ limit, slots: 1 }));
+    const taken = [...caps, ...this.#keptFrom(run, queue)].map((limit) => ({ limit, slots: 1 }));
     return pool === undefined ? taken : [...taken, { limit: poolLimit(tenantId, pool.name), slots: pool.slots }];
   }
 
+  /** Starts per time of several dags that a task is under: `starts/<ms>/<limit>`. */
+  startsOf(run: RunBook, taskNo: number): { readonly limit: LimitName; readonly perMs: number }[] {
+    const of = new Set<string>(this.takenBy(run, taskNo).map(({ limit }) => limit));
+    return [...this.limits.keys()].flatMap((limit) => {
+      const [, perMs, rest = ''] = /^starts\/(\d+)\/(.*)$/.exec(limit) ?? [];
+      return perMs !== undefined && of.has(rest) ? [{ limit, perMs: Number(perMs) }] : [];
+    });
+  }
+
+  /** Some of them may limit it, or its shard has not heard that they do no more. */
+  mayBeRated(run: RunBook, taskNo: number): boolean {
+    return this.startsOf(run, taskNo).some(
+      ({ limit }) => this.limits.get(limit)?.slots != null || this.hold(run.shard, limit)?.isLimited === true,
+    );
+  }
+
+  /** Limits of those from whom slots are kept: `kept/<tenant>/<dag, or 0>/<queues>` is of all others. */
+  #keptFrom({ created }: RunBook, queue: string): LimitName[] {
+    return [...this.limits.keys()].filter((limit) => {
+      const [kind, tenantId, dagId, queues = ''] = limit.split('/');
+      if (kind !== 'kept' || !queues.split(',').includes(queue)) return false;
+      const isOwn = Number(tenantId) === created.tenantId;
+      return dagId === '0' ? !isOwn : isOwn && Number(dagId) !== created.dagId;
+    });
+  }
+
   /** Slots that running attempts take, of one shard or of all. */
-  used(limit: LimitName, shard: ShardNo | null = null): number {
+  used(limit: LimitName, shard: ShardNo | null = null, isCounted: (run: RunBook) => boolean = () => true): number {
     let used = 0;
     for (const run of this.#live) {
-      if (run.isSetAside || (shard !== null && run.shard !== shard)) continue;
+      if (run.isSetAside || (shard !== null && run.shard !== shard) || !isCounted(run)) continue;
       for (const { taskNo, state, workerId, speculative } of run.tasks.values()) {
         if (state !== 'running' || workerId === NOBODY) continue;
         const taken = this.takenBy(run, taskNo).find((one) => one.limit === limit);

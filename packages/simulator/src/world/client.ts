@@ -29,6 +29,7 @@ import { pausesLeft, planHand } from './manual.ts';
 import type { SimNode } from './node.ts';
 import { mayBeHeldByPast, pastsLeft } from './past.ts';
 import { planQuota, quotasLeft, usesQuotas } from './quotas.ts';
+import { ReservationUse } from './reservation-use.ts';
 import { planScheduleUse } from './schedule-use.ts';
 import { SimSenders } from './senders.ts';
 import { SimSubmissions } from './submissions.ts';
@@ -68,6 +69,7 @@ export class SimClients {
   readonly #submissions: SimSubmissions;
   readonly #tenants: TenantUse;
   readonly #freezes: FreezeUse;
+  readonly #reservations: ReservationUse;
   #askCount = 0;
   /** Asked and neither answered nor given up. */
   openCount = 0;
@@ -91,6 +93,7 @@ export class SimClients {
       in: (ms, run) => this.#in(ms, run),
     });
     this.#freezes = new FreezeUse(world, dags);
+    this.#reservations = new ReservationUse(world, dags, ({ name }) => this.#dagIds.get(name));
     this.#tenants = new TenantUse(world, (dagId) => all.find(({ name }) => this.#dagIds.get(name) === dagId));
   }
 
@@ -114,6 +117,7 @@ export class SimClients {
     if (this.#shapes.length > 0) this.#startJobs(meanMs * JOBS_APART);
     this.#tenants.start(() => this.isStopped);
     this.#freezes.start(() => this.isStopped);
+    this.#reservations.start(() => this.isStopped);
     if (usesLimits(this.#world.chance)) this.#startLimits(meanMs * LIMITS_APART);
     if (usesQuotas(this.#world.chance)) this.#startQuotas(meanMs * LIMITS_APART);
     this.#startBudgets(meanMs * LIMITS_APART);
@@ -252,6 +256,7 @@ export class SimClients {
     this.isStopped = true;
     this.#tenants.resumeAll();
     this.#freezes.thawAll();
+    this.#reservations.letAllGo();
     const pauseAll = () => {
       for (const dag of this.#dags) this.#pause(dag, true, 200);
       for (const shape of this.#shapes) if (this.#dagIds.has(shape.name)) this.#pause(shape, true, 200);

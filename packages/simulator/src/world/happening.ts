@@ -3,6 +3,7 @@ import type {
   ClaimRef,
   Command,
   Frozen,
+  KeptRule,
   NodeId,
   ReportedOutcome,
   TenantId,
@@ -55,6 +56,8 @@ export type Happening =
   | { readonly kind: 'fault'; readonly what: string }
   /** Somebody freezes or thaws something. */
   | { readonly kind: 'freeze'; readonly frozen: Frozen; readonly isFrozen: boolean }
+  /** Somebody keeps slots for a dag or a tenant, or lets them go. */
+  | { readonly kind: 'reservation'; readonly rule: KeptRule; readonly isKept: boolean }
   /** Somebody suspends or resumes a tenant. */
   | { readonly kind: 'tenant'; readonly tenantId: TenantId; readonly isSuspended: boolean; readonly isDeleted: boolean }
   /** Only when asked for: what passes on the wires, and what nodes log. */
@@ -92,6 +95,10 @@ export function describe(happening: Happening): string {
     case 'freeze': {
       const { kind, tenantId, name } = happening.frozen;
       return `${kind} ${name} of tenant ${tenantId} is ${happening.isFrozen ? 'frozen' : 'thawed'}`;
+    }
+    case 'reservation': {
+      const { limit, slots } = happening.rule;
+      return `${slots} slots of ${limit} are ${happening.isKept ? 'kept' : 'let go'}`;
     }
     case 'tenant':
       return `tenant ${happening.tenantId} is ${happening.isDeleted ? 'deleted' : happening.isSuspended ? 'suspended' : 'resumed'}`;

@@ -1,6 +1,15 @@
 /** Limits that span shards: which tasks take slots of pools, and what people set, drawn. */
 import type { Actor, Command, DagSpec, LimitName, QueueName, ShardNo, TaskSpec, TenantId } from '@signalbox/engine';
-import { CLUSTER_LIMIT, homeOf, isPool, poolLimit, queueLimit, tenantLimit } from '@signalbox/engine';
+import {
+  CLUSTER_LIMIT,
+  homeOf,
+  isPool,
+  isStarts,
+  poolLimit,
+  queueLimit,
+  startsLimit,
+  tenantLimit,
+} from '@signalbox/engine';
 import type { CapRule } from '@signalbox/store';
 import type { FakeDatabase } from '../fake-store/index.ts';
 import type { Chance } from './chance.ts';
@@ -8,6 +17,8 @@ import { type PlannedDag, QUEUES } from './workload.ts';
 
 type Described = Pick<FakeDatabase['tables'], 'described'>;
 
+/** Short: what they hold back must be able to end within the history. */
+const STARTS_PER = [1_000, 4_000] as const;
 const POOLS = ['first', 'second'] as const;
 /** What a task takes of a pool at most. */
 export const LARGEST = 2;
@@ -65,7 +76,9 @@ const poolsOf = (tenants: readonly TenantId[]): LimitName[] =>
 /** Homes of all limits that are ever set. */
 export function homesOf(tenants: readonly TenantId[]): ShardNo[] {
   const caps = tenants.flatMap((tenantId) => QUEUES.flatMap((queue) => capsOf(tenantId, queue)));
-  return [...new Set([...poolsOf(tenants), ...caps].map(homeOf))];
+  const all = [...poolsOf(tenants), ...caps];
+  const starts = all.flatMap((of) => STARTS_PER.map((perMs) => startsLimit(of, perMs)));
+  return [...new Set([...all, ...starts].map(homeOf))];
 }
 
 function capsOf(tenantId: TenantId, queue: QueueName): LimitName[] {
@@ -76,6 +89,12 @@ function capsOf(tenantId: TenantId, queue: QueueName): LimitName[] {
 export function planLimit(chance: Chance, tenants: readonly TenantId[], actor: Actor): Command {
   const tenantId = chance.pick(tenants);
   const caps = capsOf(tenantId, chance.pick(QUEUES));
+  const starts = chance.fork('starts of several dags');
+  if (starts.happens(0.2)) {
+    const of = starts.pick([...caps, ...poolsOf(tenants)]);
+    const limit = startsLimit(of, starts.pick(STARTS_PER));
+    return setLimit(limit, starts.happens(0.3) ? null : starts.int(1, 4), tenantId, actor);
+  }
   const isOfPool = chance.happens(0.7);
   const limit = isOfPool ? chance.pick(poolsOf(tenants)) : chance.pick(caps);
   const slots = !isOfPool && chance.happens(0.3) ? null : chance.int(1, 4);
@@ -85,9 +104,13 @@ export function planLimit(chance: Chance, tenants: readonly TenantId[], actor: A
 /** Without these some tasks would never begin. */
 export function limitsLeft(tables: Described, tenants: readonly TenantId[], actor: Actor): Command[] {
   const set = new Map(tables.described.all('limits').map(({ limit, slots }) => [limit, slots]));
-  return poolsOf(tenants)
-    .filter((limit) => (set.get(limit) ?? 0) < LARGEST)
-    .map((limit) => setLimit(limit, LARGEST, tenants[0]!, actor));
+  const tooSmall = poolsOf(tenants).filter((limit) => (set.get(limit) ?? 0) < LARGEST);
+  const starts = [...set].flatMap(([limit, slots]) => (isStarts(limit) && slots !== null ? [limit] : []));
+  return [
+    ...tooSmall.map((limit) => setLimit(limit, LARGEST, tenants[0]!, actor)),
+    // What is left would take long.
+    ...starts.map((limit) => setLimit(limit, null, tenants[0]!, actor)),
+  ];
 }
 
 function setLimit(limit: LimitName, slots: number | null, tenantId: TenantId, actor: Actor): Command {

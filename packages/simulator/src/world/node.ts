@@ -86,6 +86,7 @@ export class SimNode {
         readTenants: () => Promise.resolve(this.#world.tenants.rules()),
         readCaps: () => Promise.resolve(capsIn(this.#world.database.tables)),
         readQuotas: () => Promise.resolve(quotasIn(this.#world.database.tables, this.process.wall())),
+        readKept: () => Promise.resolve(this.#world.tenants.kept()),
         readFrozen: () => Promise.resolve(this.#world.tenants.frozen()),
         network: lines,
         renewer: new SimRenewer(thread, this.#renewalStore, settings.windowGraceMs),

@@ -1,5 +1,5 @@
 /** The tenants of a history: how many they are, what they weigh, and which of them are suspended at the moment. */
-import type { Frozen, TenantId } from '@signalbox/engine';
+import type { Frozen, KeptRule, TenantId } from '@signalbox/engine';
 import type { TenantRule } from '@signalbox/store';
 import type { Chance } from './chance.ts';
 
@@ -12,6 +12,7 @@ export class SimTenants {
   readonly #suspended = new Set<TenantId>();
   readonly #deleted = new Set<TenantId>();
   readonly #frozen = new Map<string, Frozen>();
+  readonly #kept = new Set<KeptRule>();
 
   constructor(chance: Chance) {
     const count = chance.happens(0.5) ? 1 : chance.int(2, MOST_TENANTS);
@@ -57,6 +58,16 @@ export class SimTenants {
   freeze(frozen: Frozen, isFrozen: boolean): void {
     if (isFrozen) this.#frozen.set(JSON.stringify(frozen), frozen);
     else this.#frozen.delete(JSON.stringify(frozen));
+  }
+
+  /** Slots that are kept, as a node reads it from the database. */
+  kept(): KeptRule[] {
+    return [...this.#kept];
+  }
+
+  keep(rule: KeptRule, isKept: boolean): void {
+    if (isKept) this.#kept.add(rule);
+    else this.#kept.delete(rule);
   }
 
   /** Nothing of the queue begins. */

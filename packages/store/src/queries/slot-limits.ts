@@ -33,12 +33,17 @@ const COLUMNS = `
   select l.limit_name, l.slots, coalesce(sum(g.given + g.seized - g.returned), 0),
       count(*) filter (where g.heard_no >= l.since_no), l.set_at, l.set_by, coalesce(t.name, '')
     from slot_limit l left join tenant t on t.tenant_id = l.tenant_id left join slot_grant g on g.shard = l.shard and g.limit_name = l.limit_name
-   where l.slots is not null`;
+   where l.slots is not null and l.limit_name not like 'kept/%'`;
 const GROUPED = 'group by l.shard, l.limit_name, t.name order by l.limit_name, t.name';
 
 const selectOfTenant = statement(
   'select_slot_limits',
-  `${COLUMNS} and (l.tenant_id = $1::integer or $2::boolean and l.limit_name like 'tenant/%') ${GROUPED}`,
+  `${COLUMNS} and (l.tenant_id = $1::integer or $2::boolean and (l.limit_name like 'tenant/%' or l.limit_name like 'starts/%/tenant/%')) ${GROUPED}`,
+);
+/** Whatever the time is that they are per. */
+const selectRates = statement(
+  'select_slot_rates',
+  `${COLUMNS} and l.limit_name like 'starts/%' and regexp_replace(l.limit_name, '^starts/[0-9]+/', '') = any ($1::text[]) ${GROUPED}`,
 );
 const selectNamed = statement('select_slot_limits_named', `${COLUMNS} and l.limit_name = any ($1::text[]) ${GROUPED}`);
 
@@ -90,6 +95,11 @@ export async function countSlotLimits(
 /** Those of these that are set. */
 export async function findSlotLimits(database: Database, names: readonly LimitName[]): Promise<StoredSlotLimit[]> {
   return (await database.one(call(selectNamed, textArray(names)))).rows.map(limitOf);
+}
+
+/** Starts per time of these. */
+export async function findSlotRates(database: Database, of: readonly LimitName[]): Promise<StoredSlotLimit[]> {
+  return (await database.one(call(selectRates, textArray(of)))).rows.map(limitOf);
 }
 
 function limitOf([name, slots, granted, heard, setAt, setBy, tenant]: readonly (string | null)[]): StoredSlotLimit {

@@ -28,6 +28,7 @@ import type {
   QueuePage,
   QuotaPage,
   RateCardPage,
+  ReservationPage,
   RunColumns,
   RunPage,
   SchedulePage,
@@ -180,6 +181,8 @@ export const limitsQuery = () => read<LimitPage>(['limits'], '/v1/limits', { eve
 export const limitQuery = (name: string) =>
   read<LimitDetails>(['limits', name], `/v1/limits/${seg(name)}`, { everyMs: FLEET_MS });
 export const freezesQuery = () => read<FreezePage>(['freezes'], '/v1/freezes', { everyMs: FLEET_MS });
+export const reservationsQuery = () =>
+  read<ReservationPage>(['reservations'], '/v1/reservations', { everyMs: FLEET_MS });
 export const blockersQuery = () => read<BlockerPage>(['blockers'], '/v1/blockers', { everyMs: FLEET_MS });
 
 export const webhooksQuery = () => read<WebhookPage>(['webhooks'], '/v1/webhooks', {});

@@ -15,6 +15,7 @@ const PLACES: Readonly<Partial<Record<Why['code'], Place>>> = {
   pool_too_small: ['/limits', 'Limits'],
   pool_full: ['/limits', 'Limits'],
   cap_full: ['/limits', 'Limits'],
+  reserved: ['/limits', 'Limits'],
   no_worker: ['/workers', 'Workers'],
   no_worker_fits: ['/workers', 'Workers'],
   no_room: ['/workers', 'Workers'],

@@ -6,7 +6,7 @@
 import { type Answer, DONE } from '../../model/answer.ts';
 import type { SetLimits, TakeSlots } from '../../model/command.ts';
 import type { ShardNo } from '../../model/ids.ts';
-import type { LimitName } from '../../model/limit.ts';
+import { isKept, type LimitName } from '../../model/limit.ts';
 import type { Hold } from '../../tables/limit/hold.ts';
 import { usedUnder } from '../../tables/limit/used-under.ts';
 import type { Recorder } from '../recorder.ts';
@@ -92,8 +92,10 @@ interface Cap {
 /** What runs already is more than it was given, perhaps: it keeps that, and the home counts it. */
 function hearCap(recorder: Recorder, { shard, name, no, isLimited }: Cap): void {
   const { state } = recorder;
-  const { have = 0, used, taken = 0, seized = 0, returned = 0 } = state.limits.find(shard, name) ?? {};
-  const inUse = used ?? usedUnder(state, { shard, name });
+  const known = state.limits.find(shard, name);
+  const { have = 0, taken = 0, seized = 0, returned = 0 } = known ?? {};
+  const isCounted = known !== undefined && (known.isLimited || !(isKept(name) || known.countsStarts));
+  const inUse = isCounted ? known.used : usedUnder(state, { shard, name });
   const more = isLimited ? Math.max(0, inUse - have) : 0;
   recorder.record({ kind: 'SlotsHeld', shard, limit: name, no, isLimited, taken, seized: seized + more, returned });
 }
@@ -145,6 +147,7 @@ function ask(recorder: Recorder, hold: Hold): number | null {
   const isShort = waits > 0 && hold.free < least;
   const isHeard = heard !== null && heard.returned === returned && heard.seized === seized && heard.no === no;
   const wants = waits > 0 ? hold.used + waits : 0;
+  const lacks = isShort ? least - hold.free : 0;
   const isNews =
     asked === null ||
     asked.returned !== returned ||
@@ -152,14 +155,16 @@ function ask(recorder: Recorder, hold: Hold): number | null {
     asked.no !== no ||
     asked.isIdle !== isIdle ||
     asked.isShort !== isShort ||
+    // It asked while more was in use than it has: the home keeps that much for it, or has not so many.
+    (asked.lacks > least && lacks < asked.lacks) ||
     // The home believes that it has all that it wants.
     (isShort && asked.wants <= hold.have);
   const againMs = isHeard ? WANT_AGAIN_MS : REPEAT_MS;
   const isDue = isHeard && !isShort ? asked !== null && isNews : isNews || mono - hold.askedAt >= againMs;
   if (!isDue) return isHeard && !isShort ? null : hold.askedAt + againMs;
-  hold.asked = { returned, seized, no, wants, isShort, isIdle };
+  hold.asked = { returned, seized, no, wants, lacks, isShort, isIdle };
   hold.askedAt = mono;
-  const wanted = { wants, lacks: isShort ? least - hold.free : 0, least, priority: waits > 0 ? hold.best() : 0 };
+  const wanted = { wants, lacks, least, priority: waits > 0 ? hold.best() : 0 };
   recorder.send({ kind: 'AskHome', limit: hold.name, from: hold.shard, returned, seized, no, isIdle, ...wanted });
   return mono + againMs;
 }

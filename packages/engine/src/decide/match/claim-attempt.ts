@@ -66,7 +66,7 @@ export function claimAttempt(
     beginProbe(state, slot);
   }
   if (worker === null) return;
-  if (state.rates.isUsed) useRates(recorder, slot);
+  if (state.rates.isUsed || state.limits.countsStarts) useRates(recorder, slot);
   sendAssignment(recorder, slot, worker, claim, booking);
   watchLease(state, worker);
 }

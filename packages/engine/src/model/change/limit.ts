@@ -1,6 +1,6 @@
 /** Limits that span shards: the limit and its grants at its home, and what a shard has of it. */
 import type { Actor, ShardNo, TenantId } from '../ids.ts';
-import { type LimitName, shownLimit } from '../limit.ts';
+import { isKept, type LimitName, shownLimit } from '../limit.ts';
 import { c } from '../table/column.ts';
 import { defineTable, type RowOf } from '../table/define-table.ts';
 import { type ChangeOf, defineChange, notTold } from './define.ts';
@@ -53,7 +53,9 @@ const limitSet = defineChange('LimitSet', {
   },
   tables: ({ shard, tenantId, limit, slots, no, sinceNo, actor, at }, tables) =>
     tables.put(limits, { shard, tenantId, limit, slots, no, sinceNo, setAt: at, setBy: actor }),
-  event: ({ limit, slots, actor }) => ({ kind: 'limit.set', details: { limit: shownLimit(limit), slots, actor } }),
+  // What is kept follows the workers: nobody sets it.
+  event: ({ limit, slots, actor }) =>
+    isKept(limit) ? null : { kind: 'limit.set', details: { limit: shownLimit(limit), slots, actor } },
 });
 
 /** What the home knows of the slots of one shard. */

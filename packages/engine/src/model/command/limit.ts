@@ -14,6 +14,15 @@ export interface SetLimit {
   readonly actor: Actor;
 }
 
+/** Slots that are kept now for a dag or a tenant: by this name others have what is left. Read from the database, not told. */
+export interface KeptRule {
+  readonly limit: LimitName;
+  /** Whose reservation it is. */
+  readonly tenantId: TenantId;
+  /** Kept ones. */
+  readonly slots: number;
+}
+
 /** What a shard has said of its slots: sums that only grow, so a message that comes late or twice changes nothing. */
 export interface SlotsSaid {
   /** Slots that it has given back in all. */

@@ -1,10 +1,11 @@
 /**
  * What one shard has of a limit that spans shards. It claims only what it has, so the sum over all shards never exceeds what the home
- * of the limit has granted (I44). Slots in use follow from the running attempts, and are not stored (I45).
+ * of the limit has granted (I44). Slots in use follow from the running attempts, and are not stored (I45); of a limit of starts per time,
+ * from the starts that count: see `rate-limit.ts`.
  */
 import type { SlotsSaid } from '../../model/command.ts';
 import type { ShardNo } from '../../model/ids.ts';
-import { isPool, type LimitName } from '../../model/limit.ts';
+import { isPool, isStarts, type LimitName } from '../../model/limit.ts';
 import { LaneLimit } from './lane-limit.ts';
 
 interface TableOfHolds {
@@ -24,7 +25,14 @@ export class Hold extends LaneLimit {
   isTight = true;
   /** What the home has heard; unknown to a new owner. */
   heard: SlotsSaid | null = null;
-  asked: (SlotsSaid & { readonly wants: number; readonly isShort: boolean; readonly isIdle: boolean }) | null = null;
+  asked:
+    | (SlotsSaid & {
+        readonly wants: number;
+        readonly lacks: number;
+        readonly isShort: boolean;
+        readonly isIdle: boolean;
+      })
+    | null = null;
   askedAt = 0;
   /** Since when it has slots that no task uses; null: it has none. */
   idleSince: number | null = null;
@@ -32,6 +40,8 @@ export class Hold extends LaneLimit {
   isIdle = false;
   /** It says so until then, unless it still has such slots. */
   idleUntil = 0;
+  /** Of starts per time, not of what runs. */
+  readonly countsStarts: boolean;
   private readonly table: TableOfHolds;
 
   constructor(shard: ShardNo, name: LimitName, table: TableOfHolds) {
@@ -39,6 +49,7 @@ export class Hold extends LaneLimit {
     this.shard = shard;
     this.table = table;
     this.isLimited = isPool(name);
+    this.countsStarts = isStarts(name);
     this.settle();
   }
 
@@ -60,7 +71,17 @@ export class Hold extends LaneLimit {
     return this.isLimited ? this.free : Number.POSITIVE_INFINITY;
   }
 
+  /** Counted by what runs; or by what has started, see `count`. */
   override use(slots: number): void {
+    if (!this.countsStarts) this.change(slots);
+  }
+
+  /** So many attempts have started that count. */
+  count(starts: number): void {
+    this.change(starts - this.used);
+  }
+
+  private change(slots: number): void {
     if (slots > 0) {
       this.idleSince = null;
       this.isIdle = false;

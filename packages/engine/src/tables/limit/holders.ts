@@ -1,6 +1,6 @@
 /** Who has slots of a limit that spans shards, since when, and how many tasks wait for some: of the shards of this engine. */
 import { type AttemptNo, type DagId, type Instant, type RunUid, shardOfRun, type WorkerId } from '../../model/ids.ts';
-import type { LimitName } from '../../model/limit.ts';
+import { isStarts, type LimitName } from '../../model/limit.ts';
 import { attemptsOfWorker } from '../attempt/find-attempt.ts';
 import { laneOf } from '../queue/enqueue.ts';
 import type { State } from '../state.ts';
@@ -30,12 +30,19 @@ export interface SlotsSeen {
 export function slotsOf(state: State, name: LimitName, most: number): SlotsSeen {
   const holders: SlotHolder[] = [];
   const limits = limitsNamed(state, name);
+  // Starts that count, of attempts that may have ended.
+  if (isStarts(name))
+    return { holders, used: sumOf(limits, ({ used }) => used), waiting: sumOf(limits, (one) => one.waits()) };
   // Those of one task, of several versions, count the same attempts.
-  const used = name.startsWith('task/') ? (limits[0]?.used ?? 0) : limits.reduce((sum, limit) => sum + limit.used, 0);
-  const waiting = limits.reduce((sum, limit) => sum + limit.waits(), 0);
+  const used = name.startsWith('task/') ? (limits[0]?.used ?? 0) : sumOf(limits, (one) => one.used);
+  const waiting = sumOf(limits, (one) => one.waits());
   if (used > 0) for (const worker of state.workers.all()) holders.push(...holdersAt(state, name, worker));
   holders.sort((a, b) => a.since - b.since);
   return { holders: holders.slice(0, most), used, waiting };
+}
+
+function sumOf(limits: readonly LaneLimit[], of: (limit: LaneLimit) => number): number {
+  return limits.reduce((sum, limit) => sum + of(limit), 0);
 }
 
 function limitsNamed(state: State, name: LimitName): LaneLimit[] {

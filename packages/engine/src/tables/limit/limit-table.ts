@@ -1,12 +1,17 @@
 /** Limits that span shards: homes of those whose home is here, and what the shards of this engine have of each. */
-import type { QueueName, RunId, RunRow, ShardNo, TenantId } from '../../model/ids.ts';
+import { PRIORITIES } from '../../model/dag/spec.ts';
+import type { DagId, QueueName, RunId, RunRow, ShardNo, TenantId } from '../../model/ids.ts';
 import {
   CLUSTER_LIMIT,
+  isAmongOthers,
+  isKept,
+  isStarts,
   type LimitName,
   type PoolSpec,
   poolLimit,
   queueLimit,
   runLimit,
+  startsOf,
   tenantLimit,
 } from '../../model/limit.ts';
 import { Hold } from './hold.ts';
@@ -17,6 +22,8 @@ import { type LaneLimit, OwnLimit } from './lane-limit.ts';
 interface LimitedLane {
   readonly shard: ShardNo;
   readonly tenantId: TenantId;
+  readonly dagId: DagId;
+  readonly priority: number;
   readonly queue: QueueName;
   readonly pool: PoolSpec | undefined;
 }
@@ -30,12 +37,19 @@ interface RunLimit {
 export interface LaneHold {
   readonly hold: LaneLimit;
   readonly slots: number;
+  /** Its tasks count, and do not wait. */
+  readonly passes?: true;
 }
 
 const NONE: readonly LaneHold[] = [];
+const CRITICAL = PRIORITIES.indexOf('critical');
 
 export class LimitTable {
   private readonly holds = new Map<ShardNo, Map<LimitName, Hold>>();
+  /** Those of them that leave others what is not kept. */
+  private readonly kept = new Map<ShardNo, Hold[]>();
+  /** Those that limit starts per time. */
+  private readonly starts = new Map<ShardNo, Hold[]>();
   readonly homes = new Map<LimitName, Home>();
   /** Of runs whose tasks are limited, and the keys of their lanes. */
   private readonly ofRuns = new Map<RunRow, RunLimit>();
@@ -55,6 +69,11 @@ export class LimitTable {
     return this.holds.size > 0;
   }
 
+  /** Any of them limits starts per time, or did. */
+  get countsStarts(): boolean {
+    return this.starts.size > 0;
+  }
+
   touch(hold: Hold): void {
     this.touched.add(hold);
   }
@@ -67,7 +86,11 @@ export class LimitTable {
     let ofShard = this.holds.get(shard);
     if (ofShard === undefined) this.holds.set(shard, (ofShard = new Map()));
     let hold = ofShard.get(name);
-    if (hold === undefined) ofShard.set(name, (hold = new Hold(shard, name, this)));
+    if (hold === undefined) {
+      ofShard.set(name, (hold = new Hold(shard, name, this)));
+      const apart = isKept(name) ? this.kept : isStarts(name) ? this.starts : null;
+      apart?.set(shard, [...(apart.get(shard) ?? []), hold]);
+    }
     return hold;
   }
 
@@ -98,14 +121,22 @@ export class LimitTable {
   }
 
   /** What a task of such a lane takes. */
-  takenBy({ shard, tenantId, queue, pool }: LimitedLane): readonly LaneHold[] {
+  takenBy({ shard, tenantId, dagId, priority, queue, pool }: LimitedLane): readonly LaneHold[] {
     const caps = this.holds.get(shard);
     if (caps === undefined && pool === undefined) return NONE;
     const found: LaneHold[] = [];
     if (pool !== undefined) found.push({ hold: this.hold(shard, poolLimit(tenantId, pool.name)), slots: pool.slots });
-    for (const name of [queueLimit(tenantId, queue), tenantLimit(tenantId), CLUSTER_LIMIT]) {
+    const names = [queueLimit(tenantId, queue), tenantLimit(tenantId), CLUSTER_LIMIT];
+    for (const name of names) {
       const hold = caps?.get(name);
       if (hold !== undefined) found.push({ hold, slots: 1 });
+    }
+    const rated = pool === undefined ? names : [poolLimit(tenantId, pool.name), ...names];
+    for (const hold of this.starts.get(shard) ?? [])
+      if (hold.isLimited && rated.includes(startsOf(hold.name).of)) found.push({ hold, slots: 1 });
+    for (const hold of this.kept.get(shard) ?? []) {
+      if (!hold.isLimited || !isAmongOthers(hold.name, { tenantId, dagId, queue })) continue;
+      found.push(priority === CRITICAL ? { hold, slots: 1, passes: true } : { hold, slots: 1 });
     }
     return found;
   }
@@ -144,6 +175,8 @@ export class LimitTable {
         this.wakes.delete(hold);
       }
       this.holds.delete(shard);
+      this.kept.delete(shard);
+      this.starts.delete(shard);
     }
     for (const [name, home] of this.homes) {
       if (!shards.has(home.shard)) continue;

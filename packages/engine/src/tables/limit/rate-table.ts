@@ -1,12 +1,15 @@
-/** Limits of starts per time, of tasks and of whole dags. Each is of one dag, and needs no home. */
+/**
+ * Starts per time. A limit of a task or a whole dag is of one dag, and needs no home. Of one over several dags each shard counts its own
+ * starts here, and has slots for them: see `hold.ts`.
+ */
 import type { RateSpec } from '../../model/dag/spec.ts';
 import type { ShardNo } from '../../model/ids.ts';
-import type { LimitName } from '../../model/limit.ts';
+import { isStarts, type LimitName } from '../../model/limit.ts';
 import { PlacedHeap } from '../queue/placed-heap.ts';
 import { RateLimit } from './rate-limit.ts';
 
 export class RateTable {
-  private readonly byName = new Map<LimitName, RateLimit>();
+  private readonly byName = new Map<string, RateLimit>();
   /** Those with starts that count; the one first that is free of some first. */
   private readonly counting = new PlacedHeap<RateLimit>((a, b) => a.firstFreeAt < b.firstFreeAt);
 
@@ -19,14 +22,24 @@ export class RateTable {
   }
 
   getOrAdd(shard: ShardNo, name: LimitName): RateLimit {
-    let rate = this.byName.get(name);
-    if (rate === undefined) this.byName.set(name, (rate = new RateLimit(shard, name, this)));
+    const key = keyOf(shard, name);
+    let rate = this.byName.get(key);
+    if (rate === undefined) this.byName.set(key, (rate = new RateLimit(shard, name, this)));
     return rate;
   }
 
   /** Starts that count. */
   count(name: LimitName): number {
     return this.byName.get(name)?.count ?? 0;
+  }
+
+  /** Of one shard: starts that count of a limit over several. */
+  countIn(shard: ShardNo, name: LimitName): number {
+    return this.byName.get(keyOf(shard, name))?.count ?? 0;
+  }
+
+  find(shard: ShardNo, name: LimitName): RateLimit | undefined {
+    return this.byName.get(keyOf(shard, name));
   }
 
   /** The dag is in memory: what its current version says counts. */
@@ -55,7 +68,7 @@ export class RateTable {
   watch(rate: RateLimit): void {
     if (!rate.isIdle) return this.counting.put(rate);
     this.counting.remove(rate);
-    if (rate.source === null) this.byName.delete(rate.name);
+    if (rate.source === null) this.byName.delete(keyOf(rate.shard, rate.name));
   }
 
   /** By the clock that never jumps. */
@@ -76,4 +89,9 @@ export class RateTable {
       this.byName.delete(name);
     }
   }
+}
+
+/** A rate of one dag has one shard; one of several dags is counted in each shard. */
+function keyOf(shard: ShardNo, name: LimitName): string {
+  return isStarts(name) ? `${shard} ${name}` : name;
 }

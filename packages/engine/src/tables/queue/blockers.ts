@@ -3,9 +3,10 @@
  * request, over all lanes of this engine.
  */
 import { type Instant, instantOfRun, type RunId, type TenantId } from '../../model/ids.ts';
-import { isPool, shownLimit } from '../../model/limit.ts';
+import { isKept, isPool, isStarts, keepOf, type LimitName, shownLimit, startsOf } from '../../model/limit.ts';
 import { type Request, requestKey } from '../../model/placement.ts';
 import type { Dag } from '../dag/dag.ts';
+import { Hold } from '../limit/hold.ts';
 import type { LaneHold } from '../limit/limit-table.ts';
 import { RateLimit } from '../limit/rate-limit.ts';
 import type { State } from '../state.ts';
@@ -25,6 +26,7 @@ export type BlockerCode =
   | 'rate'
   | 'pool_full'
   | 'cap_full'
+  | 'reserved'
   | 'workers_busy'
   | 'no_room'
   | 'gang'
@@ -43,6 +45,8 @@ export interface Blocker {
   readonly slots?: number;
   /** Of `no_room`: what they ask of a worker. */
   readonly request?: Request;
+  /** Of slots that are kept: what the others share. Of a rate over several dags: which. */
+  readonly limit?: LimitName;
   /** Of a rate: when the next of them may start. */
   readonly until?: Instant;
 }
@@ -108,11 +112,17 @@ export function blockersOfLane(state: State, dag: Dag, lane: Lane): LaneBlocker[
   if (lane.queue.isHeld) found.push({ code: 'frozen', subject: `queue:${lane.queue.name}` });
   if (dag.isHeldByBreaker()) found.push({ code: 'breaker', subject: ofDag });
   if (dag.isAtTaskLimit(lane.gangSize)) found.push({ code: 'limit', subject: ofDag });
-  for (const { hold, slots: ofTask } of lane.holds) {
+  for (const { hold, slots: ofTask, passes } of lane.holds) {
     const slots = ofTask * lane.gangSize;
-    if (!hold.hasRoom(slots)) found.push(fullLimit(state, { hold, slots }, ofDag));
+    if (passes === undefined && !hold.hasRoom(slots)) found.push(fullLimit(state, { hold, slots }, ofDag));
   }
   return found;
+}
+
+/** When the next start of this shard counts no more; null: others have all that may start. */
+function nextStartAt({ rates, now, mono }: State, { shard, name }: Hold): Instant | null {
+  const counter = rates.find(shard, name);
+  return counter === undefined || counter.isIdle ? null : ((now + counter.waitMs(counter.count - 1, mono)) as Instant);
 }
 
 function fullLimit(state: State, { hold, slots }: LaneHold, ofDag: string): LaneBlocker {
@@ -121,10 +131,15 @@ function fullLimit(state: State, { hold, slots }: LaneHold, ofDag: string): Lane
   const task = rest.join('/');
   if (kind === 'task') return { code: 'task_limit', subject: `${ofDag} task:${task}` };
   if (kind === 'run') return { code: 'run_limit', subject: ofDag };
+  if (isStarts(name)) {
+    const until = hold instanceof Hold ? nextStartAt(state, hold) : null;
+    return { code: 'rate', subject: shownLimit(startsOf(name).of), limit: name, ...(until !== null && { until }) };
+  }
   if (hold instanceof RateLimit) {
     const until = hold.roomAt(state);
     return { code: 'rate', subject: task === '' ? ofDag : `${ofDag} task:${task}`, ...(until !== null && { until }) };
   }
+  if (isKept(name)) return { code: 'reserved', subject: `queue:${keepOf(name).queues.join(',')}`, limit: name };
   return isPool(name)
     ? { code: 'pool_full', subject: shownLimit(name), slots }
     : { code: 'cap_full', subject: shownLimit(name) };

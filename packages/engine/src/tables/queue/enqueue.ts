@@ -248,9 +248,9 @@ function laneKey({ name, queue, pool, maxActive, rate, placement }: TaskSpec): s
 }
 
 /** What a task of the lane takes of limits. */
-export function holdsOf(state: State, dag: Dag, { queue, pool, own }: Lane): Lane['holds'] {
-  const { shard, tenantId } = dag;
-  const spanning = state.limits.takenBy({ shard, tenantId, queue: queue.name, pool });
+export function holdsOf(state: State, dag: Dag, { queue, pool, own, priority }: Lane): Lane['holds'] {
+  const { shard, tenantId, id: dagId } = dag;
+  const spanning = state.limits.takenBy({ shard, tenantId, dagId, priority, queue: queue.name, pool });
   const ofDag = dag.current.spec.rate === undefined ? own : [...own, { hold: rateOf(state, dag, null), slots: 1 }];
   return ofDag.length === 0 ? spanning : [...ofDag, ...spanning];
 }

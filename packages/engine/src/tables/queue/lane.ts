@@ -6,7 +6,7 @@
  * nobody else (I47). Entries of tasks that are no longer ready stay until they come up; `ready` counts the true ones.
  */
 import type { QueueName, TaskSlot, TenantId } from '../../model/ids.ts';
-import type { PoolSpec } from '../../model/limit.ts';
+import { isKept, type PoolSpec } from '../../model/limit.ts';
 import type { Request } from '../../model/placement.ts';
 import type { LaneLimit } from '../limit/lane-limit.ts';
 import type { LaneHold } from '../limit/limit-table.ts';
@@ -80,8 +80,21 @@ export class Lane {
 
   /** These have room for one more of its tasks, or for one more of its gangs. */
   hasRoom(): boolean {
-    for (const { hold, slots } of this.holds) if (!hold.hasRoom(slots * this.gangSize)) return false;
+    for (const { hold, slots, passes } of this.holds) {
+      if (passes === undefined && !hold.hasRoom(slots * this.gangSize)) return false;
+    }
     return true;
+  }
+
+  /** Slots are kept from it, and nothing else holds it back: with another worker, more would be left. */
+  lacksOnlyKept(): boolean {
+    let lacksKept = false;
+    for (const { hold, slots, passes } of this.holds) {
+      if (passes !== undefined || hold.hasRoom(slots)) continue;
+      if (!isKept(hold.name)) return false;
+      lacksKept = true;
+    }
+    return lacksKept && this.dag.hasRoomForTask();
   }
 
   /**
@@ -92,7 +105,8 @@ export class Lane {
     const { priority, holds, wanted, gangSize } = this;
     const isWaiting = all > 0;
     let count = all;
-    holds.forEach(({ hold, slots: ofTask }, i) => {
+    holds.forEach(({ hold, slots: ofTask, passes }, i) => {
+      if (passes !== undefined) return;
       const slots = ofTask * gangSize;
       const more = count - (wanted[i] ?? 0);
       wanted[i] = count;

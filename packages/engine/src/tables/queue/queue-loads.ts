@@ -44,7 +44,8 @@ export function queueLoads(state: State): QueueLoad[] {
 function addLane(state: State, load: QueueLoad, lane: Lane): void {
   load.waiting += lane.ready;
   // A queue counts the lanes that it may claim from; from one that is frozen nothing is claimed.
-  load.held += lane.queue.isHeld ? lane.ready : lane.ready - lane.counted;
+  if (lane.queue.isHeld) load.held += lane.ready;
+  else if (!lane.lacksOnlyKept()) load.held += lane.ready - lane.counted;
   const run = state.runs.find(lane.headRunId() as Parameters<typeof state.runs.find>[0]);
   // Entries of runs that are gone stay at the head until a claim passes them.
   if (run < 0) return;

@@ -14,6 +14,7 @@ import { houseOperations } from './house.ts';
 import { jobOperations } from './jobs.ts';
 import type { Operation } from './operation.ts';
 import { quotaOperations } from './quotas.ts';
+import { reservationOperations } from './reservations.ts';
 import { runOperations } from './runs.ts';
 import { scheduleOperations } from './schedules.ts';
 import { slotLimitOperations } from './slot-limits.ts';
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...slotLimitOperations,
   ...quotaOperations,
   ...freezeOperations,
+  ...reservationOperations,
   ...blockerOperations,
   ...webhookOperations,
   ...costOperations,

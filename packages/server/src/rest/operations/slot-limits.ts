@@ -9,7 +9,11 @@ import { z } from 'zod';
 import { ADMINS, type Operation, READERS } from './operation.ts';
 
 const params = {
-  limit: z.string().describe('Name of the limit: `pool:database`, `queue:default`, `tenant:team-a` or `cluster`.'),
+  limit: z
+    .string()
+    .describe(
+      'Name of the limit: `pool:database`, `queue:default`, `tenant:team-a` or `cluster`; of starts per time `rate:queue:default` and so on.',
+    ),
 };
 const shared = { group: 'fleet', status: 200 } as const;
 
@@ -19,7 +23,7 @@ export const slotLimitOperations: readonly Operation[] = [
     id: 'listLimits',
     method: 'GET',
     path: '/v1/limits',
-    summary: 'Lists limits over several dags: pools and caps, by name.',
+    summary: 'Lists limits over several dags: pools, caps and rates, by name.',
     action: 'list limits',
     roles: READERS,
     answer: limitPageSchema,
@@ -42,7 +46,7 @@ export const slotLimitOperations: readonly Operation[] = [
     method: 'PUT',
     path: '/v1/limits/:limit',
     summary:
-      'Sets a limit, or changes it. It kills nothing: a lower one is `pending` until slots are back. A tenant has at most 1,000 pools and 200 caps of queues. Caps of tenants and of the cluster are for the tenant `default`.',
+      'Sets a limit, or changes it. It kills nothing: a lower one is `pending` until slots are back. A tenant has at most 1,000 pools, 200 caps of queues and 200 rates. A rate needs `per`: so many attempts start in that time. Caps of tenants and of the cluster are for the tenant `default`.',
     action: 'set limits',
     roles: ADMINS,
     params,

@@ -18,16 +18,27 @@ export function LimitDialog({ limit, onClose }: { readonly limit?: LimitView; re
   const [kind, setKind] = useState<Kind>('pool');
   const [name, setName] = useState('');
   const [slots, setSlots] = useState(String(limit?.slots ?? 5));
+  const [per, setPer] = useState(limit?.per ?? '');
   const isCount = /^\d{1,7}$/.test(slots);
-  const target = limit?.name ?? (kind === 'cluster' ? kind : `${kind}:${name}`);
+  const of = kind === 'cluster' ? kind : `${kind}:${name}`;
+  const isRate = limit === undefined ? per !== '' : limit.per !== null;
+  const target = limit?.name ?? (isRate ? `rate:${of}` : of);
   return (
     <FormDialog
       title={limit === undefined ? 'New limit' : `Slots of ${limit.name}`}
       verb={limit === undefined ? 'Set the limit' : 'Save'}
-      isReady={isCount && (limit !== undefined || kind === 'cluster' || name !== '')}
+      isReady={
+        isCount &&
+        (limit === undefined || !isRate || per !== '') &&
+        (limit !== undefined || kind === 'cluster' || name !== '')
+      }
       onClose={onClose}
       change={{
-        run: () => put<LimitView>(`/v1/limits/${seg(target)}`, { slots: Number(slots) }),
+        run: () =>
+          put<LimitView>(
+            `/v1/limits/${seg(target)}`,
+            isRate ? { slots: Number(slots), per } : { slots: Number(slots) },
+          ),
         done: `${target} has ${plural(Number(slots), 'slot')}.`,
         touches: ['limits', 'blockers'],
       }}
@@ -49,8 +60,17 @@ export function LimitDialog({ limit, onClose }: { readonly limit?: LimitView; re
         value={slots}
         onChange={setSlots}
         fault={isCount ? undefined : 'must be a whole number, 0 or more'}
-        hint="How many tasks run at a time. With 0, none starts."
+        hint={isRate ? 'How many attempts start in the time.' : 'How many tasks run at a time. With 0, none starts.'}
       />
+      {(limit === undefined || isRate) && (
+        <TextField
+          label="Per"
+          value={per}
+          onChange={setPer}
+          placeholder="1m"
+          hint="A time such as 1m limits how many attempts start in it. Without one, how many run at once is limited."
+        />
+      )}
     </FormDialog>
   );
 }

@@ -1,31 +1,36 @@
-/** What holds work back on purpose: pools and caps over several DAGs, and what is frozen. And what holds back the most right now. */
-import type { BlockerView, FreezeView, LimitView } from '@signalbox/protocol';
+/** What holds work back on purpose: pools and caps over several DAGs, kept slots, and what is frozen. And what holds back the most right now. */
+import type { BlockerView, FreezeView, LimitView, ReservationView } from '@signalbox/protocol';
 import { useQuery } from '@tanstack/react-query';
 import { ChangeButton, ConfirmButton, OpenButton } from '../../actions/change.tsx';
 import { remove, seg } from '../../api/client.ts';
-import { blockersQuery, freezesQuery, limitsQuery } from '../../api/queries.ts';
-import { actorName, count } from '../../parts/format.ts';
+import { blockersQuery, freezesQuery, limitsQuery, reservationsQuery } from '../../api/queries.ts';
+import { actorName, count, plural } from '../../parts/format.ts';
 import { Command } from '../../parts/json.tsx';
-import { Ago } from '../../parts/now.tsx';
+import { Ago, Time } from '../../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../../parts/page.tsx';
 import { actionsOf, type Column, Table } from '../../parts/table.tsx';
 import { Linked } from '../../parts/why-text.tsx';
 import { FreezeDialog } from './freeze-dialog.tsx';
 import { HoldersDialog } from './holders-dialog.tsx';
 import { LimitDialog } from './limit-dialog.tsx';
+import { ReserveDialog } from './reserve-dialog.tsx';
 
 export function LimitsPage() {
   const limits = useQuery(limitsQuery());
   const freezes = useQuery(freezesQuery());
+  const reservations = useQuery(reservationsQuery());
   const blockers = useQuery(blockersQuery());
   return (
     <Page
       title="Limits"
-      sub="What tasks wait for besides a free slot: pools and caps over several DAGs, and what is frozen."
+      sub="What tasks wait for besides a free slot: pools and caps over several DAGs, slots that are kept for others, and what is frozen."
       actions={
         <>
           <OpenButton dialog={(onClose) => <FreezeDialog onClose={onClose} />} className="button">
             Freeze …
+          </OpenButton>
+          <OpenButton needs="admin" dialog={(onClose) => <ReserveDialog onClose={onClose} />} className="button">
+            Reserve slots …
           </OpenButton>
           <OpenButton needs="admin" className="button primary" dialog={(onClose) => <LimitDialog onClose={onClose} />}>
             New limit …
@@ -43,6 +48,20 @@ export function LimitsPage() {
               </Empty>
             ) : (
               <Table isStacked rows={items} keyOf={({ name }) => name} columns={LIMITS} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Card title="Reserved slots" flush>
+        <Loaded query={reservations}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="Nothing is reserved.">
+                <span>A reservation keeps slots of a queue for a DAG, each day at certain times or once:</span>
+                <Command>signalbox reservations create --dag nightly --slots 20 --from 22:00 --until 04:00</Command>
+              </Empty>
+            ) : (
+              <Table isStacked rows={items} keyOf={({ id }) => id} columns={RESERVATIONS} />
             )
           }
         </Loaded>
@@ -99,13 +118,14 @@ const LIMITS: readonly Column<LimitView>[] = [
   {
     head: 'Slots granted',
     label: 'Granted',
-    cell: ({ slots, granted }) => (
+    cell: ({ slots, per, granted }) => (
       <div className="row">
         <div className="bar slots">
           <i className="tone-fill-busy" style={{ width: `${slots === 0 ? 0 : Math.min(1, granted / slots) * 100}%` }} />
         </div>
         <span className="nowrap">
           {count(granted)} of {count(slots)}
+          {per !== null && ` starts per ${per}`}
         </span>
       </div>
     ),
@@ -198,6 +218,82 @@ const FREEZES: readonly Column<FreezeView>[] = [
     >
       Thaw
     </ChangeButton>
+  )),
+];
+
+const RESERVATIONS: readonly Column<ReservationView>[] = [
+  {
+    head: 'For',
+    cell: ({ dag, tenant, reason }) => (
+      <>
+        <b>{dag === null ? `tenant:${tenant}` : `dag:${dag}`}</b>
+        {reason !== null && <div className="small soft">{reason}</div>}
+      </>
+    ),
+  },
+  {
+    head: 'Slots',
+    label: 'Slots',
+    cell: ({ slots, queues }) => (
+      <>
+        {count(slots)} of {queues.join(', ')}
+      </>
+    ),
+  },
+  {
+    head: 'When',
+    label: 'When',
+    look: 'soft breaks',
+    cell: ({ from, until, timezone, days }) =>
+      timezone === null ? (
+        <>
+          <Time at={from} /> to <Time at={until} />
+        </>
+      ) : (
+        `${from} to ${until} ${timezone}${days === null ? '' : `, ${days.join(' ')}`}`
+      ),
+  },
+  {
+    head: 'State',
+    cell: ({ open, window, left }) =>
+      open && window !== null ? (
+        <>
+          <span className="chip ok">kept</span> until <Time at={window.until} />
+          {left !== null && <div className="small soft">Others share {plural(left, 'slot')}.</div>}
+        </>
+      ) : window === null ? (
+        <span className="chip">over</span>
+      ) : (
+        <>
+          from <Time at={window.from} />
+        </>
+      ),
+  },
+  {
+    head: 'Reserved',
+    place: 'hide-narrow',
+    look: 'soft breaks',
+    cell: ({ createdAt, createdBy }) => (
+      <>
+        <Ago at={createdAt} /> by {actorName(createdBy)}
+      </>
+    ),
+  },
+  actionsOf(({ id, dag, tenant }) => (
+    <ConfirmButton
+      needs="admin"
+      button="Delete …"
+      label={`Delete the reservation for ${dag ?? tenant}`}
+      title={`Delete the reservation for ${dag ?? tenant}`}
+      verb="Delete the reservation"
+      change={{
+        run: () => remove(`/v1/reservations/${seg(id)}`),
+        done: 'The reservation is deleted.',
+        touches: ['reservations', 'blockers'],
+      }}
+    >
+      <p>Others can use its slots within seconds.</p>
+    </ConfirmButton>
   )),
 ];
 
