@@ -43,6 +43,7 @@ import type {
   DeadLetterPage,
   DeadLettersUsed,
   DeadLetterView,
+  DecisionPage,
   Deployed,
   DiscardDeadLettersOptions,
   EditedSchedule,
@@ -350,6 +351,8 @@ export interface Client {
   ): Promise<TaskPage>;
   getTask(run: string, task: string, options?: CallOptions): Promise<TaskView>;
   listAttempts(run: string, task: string, options?: CallOptions): Promise<AttemptPage>;
+  /** Why each attempt of a task went to its worker, and why then. @example (await client.listDecisions(id, 'load')).items[0]?.message */
+  listDecisions(run: string, task: string, options?: CallOptions): Promise<DecisionPage>;
   /** A new budget of attempts for a task that failed; what it kept from running may run again. */
   retryTask(run: string, task: string, options?: ChangeOptions): Promise<TaskRetried>;
   /** Runs tasks again, whatever their result was. @example await client.clearTasks(id, { states: ['failed'], dryRun: true }) */

@@ -233,6 +233,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     `GET /v1/runs/${ID}/tasks/t/why`,
     undefined,
   ],
+  [
+    'listDecisions',
+    (c) => c.listDecisions(ID, 't'),
+    { run: ID, task: 't', ...page },
+    `GET /v1/runs/${ID}/tasks/t/decisions`,
+    undefined,
+  ],
   ['listAttempts', (c) => c.listAttempts(ID, 't'), page, `GET /v1/runs/${ID}/tasks/t/attempts`, undefined],
   ['retryTask', (c) => c.retryTask(ID, 't'), retried, `POST /v1/runs/${ID}/tasks/t/retry`, {}],
   [

@@ -106,6 +106,7 @@ export function createClient(options: ClientOptions): Client {
     getTaskWhy: (run, task, call) => get((s) => s.taskWhySchema, `${taskPath(run, task)}/why`, call),
     getTask: (run, task, call) => get((s) => s.taskViewSchema, taskPath(run, task), call),
     listAttempts: (run, task, call) => get((s) => s.attemptPageSchema, `${taskPath(run, task)}/attempts`, call),
+    listDecisions: (run, task, call) => get((s) => s.decisionPageSchema, `${taskPath(run, task)}/decisions`, call),
     retryTask: (run, task, call) => post((s) => s.taskRetriedSchema, `${taskPath(run, task)}/retry`, {}, call),
     clearTasks: (run, clear, call) => post((s) => s.touchedSchema, `${runPath(run)}/clear`, clear, call),
     clearRuns: (dag, clear, call) => post((s) => s.clearedRunsSchema, `${dagPath(dag)}/clear`, clear, call),

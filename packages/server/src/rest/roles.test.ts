@@ -84,6 +84,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'GET /v1/runs/:id/tasks': 'readers',
   'GET /v1/runs/:id/tasks/:task': 'readers',
   'GET /v1/runs/:id/tasks/:task/attempts': 'readers',
+  'GET /v1/runs/:id/tasks/:task/decisions': 'readers',
   'GET /v1/runs/:id/tasks/:task/attempts/:n/log': 'readers',
   'GET /v1/runs/:id/log': 'readers',
   'POST /v1/runs/:id/tasks/:task/retry': 'operators',

@@ -15,6 +15,7 @@ import type {
   DagPage,
   DeadLetterGroups,
   DeadLetterPage,
+  DecisionPage,
   Delays,
   ExpectationPage,
   FiringPage,
@@ -276,6 +277,11 @@ export const taskWhyQuery = (id: string, task: string) =>
   read<TaskWhy>(['task-why', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}/why`, {
     concern: ofRun(id),
     everyMs: FLEET_MS,
+  });
+
+export const decisionsQuery = (id: string, task: string) =>
+  read<DecisionPage>(['decisions', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}/decisions`, {
+    concern: ofRun(id),
   });
 
 export const schedulesQuery = () =>

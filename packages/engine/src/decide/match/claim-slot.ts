@@ -1,4 +1,5 @@
 /** Claims a task for a slot on loan: the slot and what else it asks for are used up, and the tenant's share of the group is charged. */
+import type { ClaimDecision } from '../../model/decision.ts';
 import type { TaskSlot } from '../../model/ids.ts';
 import { type Booking, type Request, subtractAmounts } from '../../model/placement.ts';
 import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
@@ -16,12 +17,17 @@ interface SlotClaim {
   /** What the task asks for; the offer has it. */
   readonly request: Request | null;
   readonly kind?: 'leading' | 'speculative';
+  /** Told with the assignment. */
+  readonly decision: ClaimDecision | null;
 }
 
-export function claimSlot(recorder: Recorder, { group, offer, slot, request, kind = 'leading' }: SlotClaim): void {
+export function claimSlot(
+  recorder: Recorder,
+  { group, offer, slot, request, kind = 'leading', decision }: SlotClaim,
+): void {
   const booking = request === null ? null : book(offer, request);
   offer.free -= 1;
-  claimAttempt(recorder, slot, offer.worker, kind, booking);
+  claimAttempt(recorder, slot, offer.worker, kind, booking, decision);
   group.offers.passTurn();
   if (group.isShared) charge(recorder.state, group, slot);
 }

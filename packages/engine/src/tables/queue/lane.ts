@@ -19,12 +19,19 @@ interface QueueOfLanes {
   readonly name: QueueName;
   readonly request: Request | null;
   readonly isHeld: boolean;
+  waitingAt(priority: number): number;
+  activeTurns(priority: number): readonly Turn<Lane>[];
   update(lane: Lane): void;
   passTurn(lane: Lane): void;
 }
 
 /** The dag whose limit holds a lane back. */
 interface LimitedDag {
+  readonly name: string;
+  /** For new tasks, by its own limit; null: it has none. */
+  readonly taskRoom: number | null;
+  /** Lets through so many, while its breaker is not closed. */
+  readonly gate: { readonly allowance: number } | null;
   hasRoomForTask(): boolean;
 }
 
