@@ -136,6 +136,8 @@ import type {
   WebhookSecret,
   WindowPage,
   WorkerDrained,
+  WorkerEvent,
+  WorkerHistory,
   WorkerPage,
   ZonesRaised,
   ZonesView,
@@ -474,6 +476,11 @@ export interface Client {
   resumeSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
 
   listWorkers(options?: CallOptions): Promise<WorkerPage>;
+  /** When workers came and went, and what was done to them; also of workers that are gone. @example await client.listWorkerHistory({ worker: 'box-7:4711' }) */
+  listWorkerHistory(
+    filter?: PageOptions & { readonly worker?: string; readonly kind?: WorkerEvent['kind'] },
+    options?: CallOptions,
+  ): Promise<WorkerHistory>;
   /** It takes nothing new, finishes what it has and leaves. */
   drainWorker(id: string, options?: ChangeOptions): Promise<WorkerDrained>;
   /** It takes nothing new and stops what it has, which runs again elsewhere, from its checkpoint, and spends no retry. */

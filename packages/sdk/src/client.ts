@@ -196,6 +196,8 @@ export function createClient(options: ClientOptions): Client {
     resumeSchedule: (dag, call) => post((s) => s.schedulePausedSchema, `${dagPath(dag)}/schedule/resume`, {}, call),
 
     listWorkers: (call) => get((s) => s.workerPageSchema, '/v1/workers', call),
+    listWorkerHistory: (filter = {}, call) =>
+      get((s) => s.workerHistorySchema, `/v1/workers/history${query({ ...filter })}`, call),
     drainWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/drain`, {}, call),
     evictWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/evict`, {}, call),
     listQueues: (call) => get((s) => s.queuePageSchema, '/v1/queues', call),

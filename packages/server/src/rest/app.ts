@@ -72,6 +72,7 @@ import { watchFolders } from './watch-folders.ts';
 import { watchObjects } from './watch-objects.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { windowRoutes } from './windows.ts';
+import { workerHistoryRoutes } from './worker-history.ts';
 import { zoneRoutes } from './zones.ts';
 
 interface AppOptions {
@@ -184,6 +185,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   taskRoutes(app, parts);
   taskWhyRoutes(app, parts);
   decisionRoutes(app, parts);
+  workerHistoryRoutes(app, parts);
   handRoutes(app, parts);
   rerunRoutes(app, parts);
   cancelRoutes(app, parts);

@@ -1,5 +1,5 @@
 /** Why the attempts of a task went to their workers, and why then: what the matcher knew, where it was kept, and what the rows of the run tell. */
-import { type ClaimDecision, type Request, span, type TaskNo } from '@signalbox/engine';
+import { type ClaimDecision, type Request, type TaskNo } from '@signalbox/engine';
 import {
   type AttemptView,
   counted,
@@ -19,6 +19,7 @@ import { callerOf } from './guards.ts';
 import { isOfInstallation } from './operators.ts';
 import type { RestParts } from './rest-parts.ts';
 import { readTasksOf } from './runs.ts';
+import { spokenSpan } from './spoken-span.ts';
 
 type TaskRequest = FastifyRequest<{ Params: { id: string; task: string } }>;
 type Names = ReadonlyMap<string, string>;
@@ -157,7 +158,7 @@ interface Spoken {
 export function messageOf(known: DecisionFacts | null, { name, waitedMs, isClaim }: Spoken): string {
   const worker = name === null ? 'A worker of the fleet' : `Worker ${name}`;
   if (known === null) {
-    const waited = waitedMs === null ? '' : ` It was claimed ${span(waitedMs)} after it was ready.`;
+    const waited = waitedMs === null ? '' : ` It was claimed ${spokenSpan(waitedMs)} after it was ready.`;
     return `${worker} got it. What else was looked at is not known: decisions are kept for a day, and only some of a flood.${waited}`;
   }
   const lines = [whichWorker(known, worker)];
@@ -195,11 +196,11 @@ function requestText({ resources, labels, exclusive, noSpot }: Request): string 
 }
 
 function whyThen({ slotCameFree }: DecisionFacts, waitedMs: number): string {
-  if (waitedMs < LONG_MS) return `It was claimed ${span(waitedMs)} after it was ready.`;
+  if (waitedMs < LONG_MS) return `It was claimed ${spokenSpan(waitedMs)} after it was ready.`;
   const until = slotCameFree
     ? 'when a slot of the worker came free'
     : 'while the worker had a free slot: a limit, a pause, a freeze or a breaker held it until then, or its run waited';
-  return `It was claimed ${span(waitedMs)} after it was ready, ${until}.`;
+  return `It was claimed ${spokenSpan(waitedMs)} after it was ready, ${until}.`;
 }
 
 function whyFirst({ waiting, dags, queue, priority }: DecisionFacts): string {

@@ -75,6 +75,7 @@ const WHO: Record<string, keyof typeof GROUPS> = {
   'PUT /v1/costs/budgets/:target': 'admins',
   'DELETE /v1/costs/budgets/:target': 'admins',
   'GET /v1/workers/:id/attempts': 'readers',
+  'GET /v1/workers/history': 'readers',
   'GET /v1/queues': 'readers',
   'GET /v1/storage': 'readers',
   'GET /v1/folders': 'readers',

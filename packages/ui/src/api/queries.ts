@@ -45,6 +45,7 @@ import type {
   WatchedFolderPage,
   WebhookPage,
   WindowPage,
+  WorkerHistory,
   WorkerPage,
   ZonesView,
 } from '@signalbox/protocol';
@@ -276,6 +277,11 @@ export const taskQuery = (id: string, task: string) =>
 export const taskWhyQuery = (id: string, task: string) =>
   read<TaskWhy>(['task-why', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}/why`, {
     concern: ofRun(id),
+    everyMs: FLEET_MS,
+  });
+
+export const workerHistoryQuery = (worker: string | undefined) =>
+  read<WorkerHistory>(['worker-history', worker], withQuery('/v1/workers/history', { limit: 50, worker }), {
     everyMs: FLEET_MS,
   });
 

@@ -1,13 +1,14 @@
-import type { FreezeView, WorkerDrained, WorkerView } from '@signalbox/protocol';
+import type { FreezeView, WorkerDrained, WorkerEvent, WorkerView } from '@signalbox/protocol';
 import { shownAmount, shownBytes, shownQueues } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ChangeButton, ConfirmButton } from '../actions/change.tsx';
 import { post, put, remove, seg } from '../api/client.ts';
-import { heldQuery, workersQuery } from '../api/queries.ts';
+import { heldQuery, workerHistoryQuery, workersQuery } from '../api/queries.ts';
 import { useSearchState } from '../api/search-state.ts';
 import { plural, shortId, span } from '../parts/format.ts';
 import { Command } from '../parts/json.tsx';
+import { Time } from '../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../parts/page.tsx';
 import { actionsOf, type Column, Table } from '../parts/table.tsx';
 
@@ -39,9 +40,48 @@ export function WorkersPage() {
           )}
         </Loaded>
       </Card>
+      <History />
     </Page>
   );
 }
+
+/** Of the worker that is open, or of all: also of those that are gone. */
+function History() {
+  const [{ worker }] = useSearchState();
+  const history = useQuery(workerHistoryQuery(worker));
+  return (
+    <Card title={worker === undefined ? 'What happened to workers' : 'What happened to this worker'} flush>
+      <Loaded query={history}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="Nothing has happened yet." />
+          ) : (
+            <Table isStacked rows={items} keyOf={({ id }) => id} columns={EVENTS} />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+const BAD_EVENTS: readonly WorkerEvent['kind'][] = ['lost', 'clock_wrong'];
+
+const EVENTS: readonly Column<WorkerEvent>[] = [
+  { head: 'When', look: 'soft', cell: ({ at }) => <Time at={at} /> },
+  {
+    head: 'Worker',
+    cell: ({ name, worker }) => (
+      <>
+        {name} <span className="small faint mono">{worker.slice(0, 8)}</span>
+      </>
+    ),
+  },
+  {
+    head: 'What happened',
+    look: ({ kind }) => (BAD_EVENTS.includes(kind) ? 'tone-bad' : 'soft'),
+    cell: ({ message }) => message,
+  },
+];
 
 /** A worker says something every three seconds; its lease is fifteen. */
 const QUIET_MS = 6_000;
