@@ -83,6 +83,8 @@ const WORKER = fileURLToPath(new URL('bench-worker.js', import.meta.url));
 const SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' };
 /** One token reads all; by default it may ask 2,000 times a second. */
 const UNLIMITED = { SIGNALBOX_RATE: '0' };
+/** Half of the bound is for one tenant, and 80 % of that for normal runs: a million must fit. */
+const DEEP = { ...UNLIMITED, SIGNALBOX_LIVE_RUNS: '4000000' };
 const TENANTS = { tenants: 200 * Math.max(0.1, scale), backlog: 1_000_000 * scale, flow: 60_000 * scale };
 /** By when a run was created: the time of its commit. */
 const TIMED = { ...SETTINGS, track_commit_timestamp: 'on' };
@@ -165,7 +167,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   'schedules-at-once': () => withCluster(1, 100, (cluster) => dueAtOnce(cluster, 100_000 * scale, WORKER), TIMED),
   'schedules-registered': () =>
     withCluster(1, 100, (cluster) => registered(cluster, 10_000_000 * scale, 120_000 * scale), TIMED),
-  tenants: () => withServers(1, (cluster) => tenantsBesideBacklog(cluster, TENANTS, WORKER)),
+  tenants: () => withServers(1, (cluster) => tenantsBesideBacklog(cluster, TENANTS, WORKER), SETTINGS, DEEP),
   'tenants-throughput': () => withServers(1, (cluster) => tenantsThroughput(cluster, TENANTS, WORKER)),
   placement: async () => placement(6_000 * scale),
   fleet: () => withServers(1, (cluster) => idleWorkers(cluster, 5_000 * scale, 30_000)),

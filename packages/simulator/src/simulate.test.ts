@@ -66,6 +66,10 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
     'I44: a start that was decided before the clock was set and committed after it, which its checker counted',
   ],
   [5100000479, 'liveness', 'I50: a node that begins while the quotas can not be read'],
+  [5100001322, 'liveness', 'I29: a window of before an edit to wait for others, and a takeover that is still loading'],
+  [5000011509, 'safety', 'I8: a window that is due because a clock was just set, as its checker did not know'],
+  [5000012033, 'safety', 'I29: two limits over shards, each with turns of its own, as its checker did not know'],
+  [261119001533, 'liveness', 'I72: a loan of a stream that is gone, whose time ends after the next stream began'],
 ];
 
 /** Null when all is as promised. */

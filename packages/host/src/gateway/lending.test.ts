@@ -307,3 +307,19 @@ describe('resources', () => {
     expect(rooms.at(-1)).toEqual([self, { cpu: 3_000 }]);
   });
 });
+
+test('of a stream that is gone nothing is lent when the time of a loan ends (I24, I29)', () => {
+  const { lending, session, lent, timers } = setUp(2, [tenantId], { cpu: 2_000 });
+  const demand = [
+    { ...waits(1)[0]!, request: { resources: { cpu: 1_000 }, labels: {}, exclusive: false, noSpot: false } },
+  ];
+  lending.demand(other, demand, []);
+  lending.offer(session);
+  expect(lent).toEqual([
+    [other, 1],
+    [self, 1],
+  ]);
+  session.isGone = true;
+  for (const fire of timers) fire();
+  expect(lent).toHaveLength(2);
+});

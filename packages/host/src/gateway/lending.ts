@@ -127,8 +127,9 @@ export class Lending {
     this.reserving.forget(nodeId);
   }
 
-  /** Lends what the worker has free. */
+  /** Lends what the worker has free. Of a stream that is gone nothing is lent, though the time of a loan may end later (I24). */
   offer(session: Session): void {
+    if (session.isGone) return;
     const { self } = this.ports;
     this.reserving.drop(session);
     const shares = new Map<string, Loan & { readonly nodeId: NodeId; readonly tenantId: TenantId | null }>();

@@ -60,6 +60,14 @@ test.each([
 ] as const)(
   'with %s, %i live runs and %i of the tenant of 1,000: refused is %s',
   (priority, runs, ofTenant, expected) => {
-    expect(isTooDeep(submit(priority), priority, { runs, of: () => ofTenant }, 1_000)).toBe(expected);
+    expect(isTooDeep(submit(priority), priority, { runs, tenants: 2, of: () => ofTenant }, 1_000)).toBe(expected);
   },
 );
+
+test('a tenant that is the only one has all of it', () => {
+  const live = { runs: 900, tenants: 1, of: () => 900 };
+  expect([
+    isTooDeep(submit('high', 100), 'high', live, 1_000),
+    isTooDeep(submit('high', 101), 'high', live, 1_000),
+  ]).toEqual([false, true]);
+});

@@ -6,7 +6,7 @@
 import type { Command, Priority, State, TenantId } from '@signalbox/engine';
 
 export const SHARES: Readonly<Record<Priority, number>> = { critical: 3, high: 1, normal: 0.8, low: 0.5 };
-/** One tenant may have so much of the live runs of a server. */
+/** One tenant may have so much of the live runs of a server, if there are others. */
 export const TENANT_SHARE = 0.5;
 /** Live runs that a server keeps in memory; a million take less than 1.5 GiB. */
 export const MOST_LIVE_RUNS = 2_000_000;
@@ -25,6 +25,7 @@ export function classOf(command: Command, state: State | null): Priority {
 
 interface Live {
   readonly runs: number;
+  readonly tenants: number;
   of(tenantId: TenantId): number;
 }
 
@@ -33,5 +34,5 @@ export function isTooDeep(command: Command, priority: Priority, live: Live, most
   if (command.kind !== 'SubmitRuns' || priority === 'critical') return false;
   const share = most * SHARES[priority];
   if (live.runs + command.items.length > share) return true;
-  return live.of(command.tenantId) + command.items.length > share * TENANT_SHARE;
+  return live.tenants > 1 && live.of(command.tenantId) + command.items.length > share * TENANT_SHARE;
 }

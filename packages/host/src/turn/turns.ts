@@ -97,7 +97,8 @@ export class Turns {
     const { state } = this;
     const priority = classOf(command, state);
     if (state === null) return priority;
-    const live = { runs: state.runs.count, of: (tenantId: TenantId) => state.runs.liveOf(tenantId) };
+    const { size: tenants } = state.tenants;
+    const live = { runs: state.runs.count, tenants, of: (tenantId: TenantId) => state.runs.liveOf(tenantId) };
     return isTooDeep(command, priority, live, this.ports.mostLiveRuns) ? null : priority;
   }
 

@@ -11,12 +11,14 @@ import {
   type RunCreated,
   type RunId,
   type RunOutcome,
+  type TenantId,
 } from '@signalbox/engine';
 import type { Checker, Scene } from './checker.ts';
 import { isWindow, windowBefore } from './window-model.ts';
 
 interface Book {
   readonly dagId: DagId;
+  readonly tenantId: TenantId;
   readonly spec: BackfillSpec;
   state: BackfillState;
   cursorAt: number | null;
@@ -38,6 +40,8 @@ const STANDS_STILL_MS = 20_000;
 export function backfills(scene: Scene): Checker {
   const { ledger } = scene;
   const books = new Map<BackfillUid, Book>();
+  /** Tenants that had a quota of runs. */
+  const limited = new Set<TenantId>();
   const bookOfRun = new Map<RunId, Book>();
   const newestOf = new Map<string, Newest>();
   const windowOfRun = new Map<RunId, Newest>();
@@ -118,11 +122,22 @@ export function backfills(scene: Scene): Checker {
       switch (change.kind) {
         case 'BackfillStarted': {
           const fresh = { state: 'running', cursorAt: null, isDone: false } as const;
-          const { dagId, spec } = change;
-          const book: Book = { dagId, spec, ...fresh, live: new Set(), windows: new Set(), changedAt: ledger.at };
+          const { dagId, tenantId, spec } = change;
+          const book: Book = {
+            dagId,
+            tenantId,
+            spec,
+            ...fresh,
+            live: new Set(),
+            windows: new Set(),
+            changedAt: ledger.at,
+          };
           books.set(change.uid, book);
           return;
         }
+        case 'QuotaSet':
+          if (change.quota === 'runs' && change.hard !== null) limited.add(change.tenantId);
+          return;
         case 'BackfillMoved':
           return checkMove(change);
         case 'BackfillSet':
@@ -147,9 +162,11 @@ export function backfills(scene: Scene): Checker {
     atEnd() {
       if (scene.health.wellForMs() < STANDS_STILL_MS) return;
       const busy = new Set([...ledger.live].map((run) => run.created.dagId));
-      for (const [uid, { state, dagId, live, changedAt }] of books) {
+      for (const [uid, { state, dagId, tenantId, live, changedAt }] of books) {
         const isStill = state === 'running' && live.size === 0 && ledger.at - changedAt > STANDS_STILL_MS;
-        if (isStill && !busy.has(dagId)) scene.fail('I72', `backfill ${uid} stands still`);
+        // Over the quota of its tenant a backfill waits, and the quota is of a day.
+        const mayWait = busy.has(dagId) || limited.has(tenantId);
+        if (isStill && !mayWait) scene.fail('I72', `backfill ${uid} stands still`);
       }
     },
   };

@@ -19,6 +19,8 @@ import type { Checker, Scene } from './checker.ts';
 import { dayOf, instantOfDay, jitterOf, timeOfDay, windowAfter, windowsIn } from './window-model.ts';
 
 const STUCK_MS = 20_000;
+/** A window that is due is decided within this time. */
+const DECIDED_MS = 1_500;
 const CLOCKS_DIFFER_MS = 60_000;
 
 /** How many missed windows may run. */
@@ -46,6 +48,8 @@ export function schedules(scene: Scene): Checker {
   const lastNo = new Map<DagId, number>();
   /** By dag: what schedules that were removed had decided. */
   const decidedUntil = new Map<DagId, number>();
+  /** When something was done to the world last. */
+  let faultAt = Number.NEGATIVE_INFINITY;
 
   function checkWindow(change: WindowDecided, { changes }: JournaledCommit): void {
     const { dagId, name, firesAt, untilAt, runId, skipped, count, at } = change;
@@ -274,6 +278,7 @@ export function schedules(scene: Scene): Checker {
     },
     onCommit: checkCatchUp,
     onHappening(happening) {
+      if (happening.kind === 'fault') faultAt = world.now;
       if (happening.kind !== 'asked' || happening.ask.command.kind !== 'SubmitRuns') return;
       const { dagId, window } = happening.ask.command;
       if (window === undefined) return;
@@ -281,7 +286,8 @@ export function schedules(scene: Scene): Checker {
       wereChosen.add(dagId);
     },
     atEnd() {
-      if (scene.health.wellForMs() < 10_000) return;
+      // A clock that was just set makes windows due at once.
+      if (scene.health.wellForMs() < 10_000 || world.now - faultAt < DECIDED_MS) return;
       for (const schedule of ledger.schedules.values()) {
         if (schedule.paused) continue;
         const { owner } = ledger.shard(schedule.shard);
@@ -290,7 +296,8 @@ export function schedules(scene: Scene): Checker {
         if (schedule.spec.at !== undefined && schedule.origin === 'api' && next === Number.POSITIVE_INFINITY) {
           scene.fail('I2', `schedule ${schedule.dagId}/${schedule.name} has no times left, and is still there`);
         }
-        const isDue = next + (schedule.spec.jitterMs ?? MAX_DEFAULT_JITTER_MS) < (node?.process.wall() ?? 0) - 1_500;
+        const isDue =
+          next + (schedule.spec.jitterMs ?? MAX_DEFAULT_JITTER_MS) < (node?.process.wall() ?? 0) - DECIDED_MS;
         if (node !== undefined && isDue) {
           scene.fail(
             'I8',

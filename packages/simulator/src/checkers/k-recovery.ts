@@ -5,9 +5,12 @@ import {
   NO_TRAITS,
   type PlacementSpec,
   PRIORITIES,
+  type RunId,
   requestOf,
   type State,
+  shardOfRun,
   type TaskNo,
+  waitOf,
 } from '@signalbox/engine';
 import { LARGEST } from '../world/limits.ts';
 import type { WorkerLife } from '../world/worker-life.ts';
@@ -18,7 +21,10 @@ import { taskSpecOf } from './map-book.ts';
 import { stateOf } from './task-states.ts';
 
 const RECOVERY_MS = 30_000;
-/** A ready task that fits a free slot is claimed within a second; the slot must be known to be free, which takes a while more. */
+/**
+ * A ready task that fits a free slot is claimed within a second; the slot must be known to be free, which takes a while more. Of each
+ * limit over shards it waits for a turn of another shard, one after the other.
+ */
 const CLAIM_MS = 4_000;
 /** A node that is told to load anew drops its memory in order, and serves its shards again within this time (I18). */
 const RELOAD_MS = 1_000;
@@ -55,13 +61,14 @@ export function recovery(scene: Scene): Checker {
   function checkConservation(): void {
     if (health.wellForMs() < RECOVERY_MS) return waitingSince.clear();
     const free = freeQueues();
-    const waiting = new Set<string>();
+    /** With the time that it may take. */
+    const waiting = new Map<string, number>();
     const large = largeTasks();
     for (const run of ledger.live) {
       if (run.isSetAside || run.phase !== 'open') continue;
       if (!run.isAdmitted) {
         if (hasRoomForRun(run) && run.requires === null && !waitsForOthers(run))
-          waiting.add(`run ${run.created.runId}`);
+          waiting.set(`run ${run.created.runId}`, CLAIM_MS);
         continue;
       }
       if (!hasRoomForTask(run) || isDagFrozen(run)) continue;
@@ -76,15 +83,37 @@ export function recovery(scene: Scene): Checker {
           // When it may start, its rate says.
           ledger.ratesOf(run, no).length === 0
         )
-          waiting.add(`task ${run.created.runId}/${no}`);
+          waiting.set(`task ${run.created.runId}/${no}`, CLAIM_MS * Math.max(1, ledger.slots.limitCount(run, no)));
       });
     }
     for (const key of waitingSince.keys()) if (!waiting.has(key)) waitingSince.delete(key);
-    for (const key of waiting) {
+    for (const [key, mostMs] of waiting) {
       const since = waitingSince.get(key) ?? world.now;
       waitingSince.set(key, since);
-      if (world.now - since > CLAIM_MS) scene.fail('I29', `${key} waits since ${since}, with room for it`);
+      if (world.now - since <= mostMs) continue;
+      scene.fail('I29', `${key} waits since ${since}, with room for it${seenByOwner(key)}`);
     }
+  }
+
+  /** What its owner says of a task that waits, for whoever looks for the cause. */
+  function seenByOwner(key: string): string {
+    const [what, id] = key.split(' ');
+    const [runId, no] = (id ?? '').split('/').map(Number) as [RunId, TaskNo];
+    const run = what === 'task' ? ledger.run(runId) : undefined;
+    const { owner } = run === undefined ? { owner: null } : ledger.shard(shardOfRun(runId));
+    const state = world.nodes.find(({ nodeId }) => nodeId === owner)?.host?.inspect();
+    if (run === undefined || state == null) return '';
+    const { tenantId, priority } = run.created;
+    const { queue } = taskSpecOf(run, no);
+    const seen = waitOf(state, {
+      tenantId,
+      queue,
+      runId,
+      taskNo: no,
+      priority,
+      isOfBackfill: run.created.cause === 'backfill',
+    });
+    return `; its owner says: ${JSON.stringify(seen)}`;
   }
 
   /** The worker has room for what the task asks. */

@@ -74,6 +74,11 @@ export class SlotBook {
   }
 
   /** There is room for the task, and for any other that may come first. */
+  /** How many limits over shards it takes slots of. */
+  limitCount(run: RunBook, taskNo: number): number {
+    return this.takenBy(run, taskNo).filter(({ limit }) => this.limits.get(limit)?.slots != null).length;
+  }
+
   hasRoom(run: RunBook, taskNo: number, largest: number): boolean {
     return this.takenBy(run, taskNo).every(({ limit }) => {
       const { slots = null } = this.limits.get(limit) ?? {};

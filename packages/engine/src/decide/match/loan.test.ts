@@ -45,3 +45,12 @@ test('slots of a stream that is gone are lent no more, and nobody is told: the n
   box.feed(recall(2));
   expect(returned()).toMatchObject([{ count: 2, room: { cpu: 2000 }, stream: 2 }]);
 });
+
+test('a loan of an older stream that comes late changes nothing (I24)', () => {
+  const box = scenario({ audit: false });
+  const streamed = (stream: number): Command => ({ ...(lend('only', 2, true) as LendSlots), stream });
+  box.feed(streamed(2));
+  box.feed(streamed(1));
+  box.feed({ ...{ kind: 'RecallSlots', gateway: 'only' as NodeId, workerId, count: 9, withRoom: true, stream: 2 } });
+  expect(box.effects.filter(({ kind }) => kind === 'ReturnSlots')).toMatchObject([{ count: 2, stream: 2 }]);
+});

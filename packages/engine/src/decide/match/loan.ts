@@ -17,6 +17,8 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const leaseEndsAt = (state.mono - command.agoMs + state.settings.leaseMs) as MonoMs;
   const worker = state.workers.getOrAdd(command.workerId, leaseEndsAt);
   const { stream = 0 } = command;
+  // The gateway numbers its streams: one that is gone lends nothing any more.
+  if (worker.gateway === command.gateway && stream < worker.stream) return;
   if (worker.gateway !== command.gateway) returnToOther(recorder, worker);
   else if (worker.stream !== stream) dropLoans(worker);
   worker.gateway = command.gateway;

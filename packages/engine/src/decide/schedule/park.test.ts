@@ -6,6 +6,7 @@ import { forgetFarSchedules } from '../../tables/schedule/due.ts';
 import { START } from '../../testing/node.ts';
 import { type Scenario, scenario } from '../../testing/scenario.ts';
 import { every, job } from '../../testing/specs.ts';
+import { takeOver } from '../../testing/take-over.ts';
 import { parkedNeeds } from './park.ts';
 
 const MINUTE = 60_000;
@@ -119,6 +120,26 @@ describe('a schedule that is not due soon', () => {
     expect([inMemory(box), counts()]).toEqual([[], [1, 1]]);
     box.report(box.claim('job'), 'succeeded');
     expect(counts()).toEqual([1, 0]);
+  });
+
+  test('a run of before an edit does not wait by the new policy, also when a takeover is still loading (I7)', () => {
+    const box = scenario({
+      dag: { ...job(), maxActiveRuns: 2 },
+      runs: 0,
+      settings: { ...settings, leaseMs: 100 * HOUR },
+      audit: false,
+    });
+    box.createSchedules({ one: every('0 * * * *') });
+    box.advance('190m');
+    const admitted = () => box.runIds.map((runId) => box.run(runId).admitted);
+    expect(admitted()).toEqual([true, true, false]);
+    box.editSchedule('one', every('13 * * * *', { ifRunning: 'queue_all' }));
+    const [first] = box.runIds;
+    const loadRest = takeOver(box, ({ runId }) => runId === first);
+    box.advance('2s');
+    loadRest();
+    box.report(box.claim('job'), 'succeeded');
+    expect(admitted().at(-1)).toBe(true);
   });
 
   test('any number of them may wait for other runs (I73)', () => {

@@ -36,8 +36,9 @@ export function dueAtOf(state: State, schedule: Schedule): Instant | null {
  */
 export function mustStay({ settings, partial, dags }: State, { spec, dueAt, dagId }: Schedule): boolean {
   if (!waitsForOthers(spec)) return false;
-  if (settings.areWaitsTold?.() === false || partial.has(dagId)) return true;
-  return dueAt === RESIDENT && dags.get(dagId)?.waitingRuns.size !== 0;
+  if (settings.areWaitsTold?.() === false) return true;
+  // Which runs wait is known once all of them are loaded. One that was not in memory at all times has none that does not say so.
+  return dueAt === RESIDENT && (partial.has(dagId) || dags.get(dagId)?.waitingRuns.size !== 0);
 }
 
 /** It is not needed in memory: the walk over due schedules has not come to its place yet, and will fetch it there. */

@@ -16,6 +16,10 @@ const USUAL_WEIGHT = 1;
 export class TenantTable {
   private readonly byId = new Map<TenantId, TenantRules>();
 
+  get size(): number {
+    return this.byId.size;
+  }
+
   weightOf(id: TenantId): number {
     return this.byId.get(id)?.weight ?? USUAL_WEIGHT;
   }
