@@ -19,7 +19,7 @@ afterAll(async () => {
 const whyOf = (run: string) => rig.read<TaskWhy>(`/v1/runs/${run}/tasks/work/why`);
 const codeIs = (run: string, code: string) => eventually(async () => (await whyOf(run)).code === code);
 const startRun = async () => (await rig.ask('POST', '/v1/dags/nobody/runs', {})).body.id;
-const shardOf = async (run: string) => (await rig.sql(`select shard from run where uid = '${run}'`))[0]?.shard;
+const shardOf = async (run: string) => Number((await rig.sql(`select shard from run where uid = '${run}'`))[0]?.shard);
 
 /** A server that nobody reaches. */
 async function addStranger(): Promise<string> {

@@ -47,7 +47,7 @@ export async function noteAsked(
 }
 
 function eventView({ id, at, workerId, name, kind, nodeId, actor, details }: StoredWorkerEvent): WorkerEvent {
-  const told = details as Record<string, unknown>;
+  const told = details as Details & Record<string, unknown>;
   const known = kind as WorkerEvent['kind'];
   return {
     id: String(id),
@@ -62,24 +62,34 @@ function eventView({ id, at, workerId, name, kind, nodeId, actor, details }: Sto
   };
 }
 
-const runs = ({ running }: Record<string, unknown>) => (running === 0 ? '' : `, with ${String(running)} running`);
-const offers = ({ slots, queues, version }: Record<string, unknown>) =>
-  `: ${String(slots)} slots for ${(queues as readonly string[]).join(', ')}${version === null ? '' : `, version ${String(version)}`}.`;
-const clock = ({ aheadMs }: Record<string, unknown>) =>
-  `${spokenSpan(Math.abs(Number(aheadMs)))} ${Number(aheadMs) < 0 ? 'behind' : 'ahead'}`;
+/** What servers of this version write; of the kinds that have it. */
+interface Details {
+  readonly slots?: number;
+  readonly queues?: readonly string[];
+  readonly version?: string | null;
+  readonly running?: number;
+  readonly aheadMs?: number;
+  readonly silentMs?: number;
+  readonly reason?: string | null;
+}
 
-const MESSAGES: Readonly<Record<WorkerEvent['kind'], (details: Record<string, unknown>, actor: string) => string>> = {
+const runs = ({ running = 0 }: Details) => (running === 0 ? '' : `, with ${running} running`);
+const offers = ({ slots = 0, queues = [], version = null }: Details) =>
+  `: ${slots} slots for ${queues.join(', ')}${version === null ? '' : `, version ${version}`}.`;
+const clock = ({ aheadMs = 0 }: Details) => `${spokenSpan(Math.abs(aheadMs))} ${aheadMs < 0 ? 'behind' : 'ahead'}`;
+
+const MESSAGES: Readonly<Record<WorkerEvent['kind'], (details: Details, actor: string) => string>> = {
   registered: (details) => `It came for the first time${offers(details)}`,
   returned: (details) => `It came back${offers(details)}`,
   draining: () => 'It takes nothing new and finishes what it has.',
   left: () => 'It left in order.',
-  disconnected: (details) => `Its connection ended: ${String(details.reason)}${runs(details)}.`,
+  disconnected: (details) => `Its connection ended: ${details.reason ?? 'unknown'}${runs(details)}.`,
   lost: (details) =>
-    `Nothing was heard of it for ${spokenSpan(Number(details.silentMs))}: its attempts are given up${runs(details)}.`,
+    `Nothing was heard of it for ${spokenSpan(details.silentMs ?? 0)}: its attempts are given up${runs(details)}.`,
   clock_wrong: (details) => `Its clock is ${clock(details)}.`,
   clock_right: (details) => `Its clock is right again: ${clock(details)}.`,
   drain_asked: (_, actor) => `${actor} told it to drain.`,
   evict_asked: (_, actor) => `${actor} evicted it.`,
-  cordoned: ({ reason }, actor) => `${actor} cordoned it${reason == null ? '' : `: ${String(reason)}`}.`,
+  cordoned: ({ reason = null }, actor) => `${actor} cordoned it${reason === null ? '' : `: ${reason}`}.`,
   uncordoned: (_, actor) => `${actor} uncordoned it.`,
 };
