@@ -2,6 +2,7 @@ import type { FreezeView, WorkerDrained, WorkerEvent, WorkerView } from '@signal
 import { shownAmount, shownBytes, shownQueues } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { ChangeButton, ConfirmButton } from '../actions/change.tsx';
 import { post, put, remove, seg } from '../api/client.ts';
 import { heldQuery, workerHistoryQuery, workersQuery } from '../api/queries.ts';
@@ -45,43 +46,42 @@ export function WorkersPage() {
   );
 }
 
-/** Of the worker that is open, or of all: also of those that are gone. */
+/** Of the worker that is open, or of all: also of those that are gone. Read when somebody opens it. */
 function History() {
   const [{ worker }] = useSearchState();
-  const history = useQuery(workerHistoryQuery(worker));
+  const [isOpen, setOpen] = useState(false);
+  const history = useQuery({ ...workerHistoryQuery(worker), enabled: isOpen });
   return (
-    <Card title={worker === undefined ? 'What happened to workers' : 'What happened to this worker'} flush>
-      <Loaded query={history}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="Nothing has happened yet." />
-          ) : (
-            <Table isStacked rows={items} keyOf={({ id }) => id} columns={EVENTS} />
-          )
-        }
-      </Loaded>
+    <Card>
+      <details className="more-fields" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>{worker === undefined ? 'What happened to workers' : 'What happened to this worker'}</summary>
+        {isOpen && (
+          <Loaded query={history}>
+            {({ items }) => (items.length === 0 ? <p className="faint">Nothing yet.</p> : <Events events={items} />)}
+          </Loaded>
+        )}
+      </details>
     </Card>
   );
 }
 
 const BAD_EVENTS: readonly WorkerEvent['kind'][] = ['lost', 'clock_wrong'];
 
-const EVENTS: readonly Column<WorkerEvent>[] = [
-  { head: 'When', look: 'soft', cell: ({ at }) => <Time at={at} /> },
-  {
-    head: 'Worker',
-    cell: ({ name, worker }) => (
-      <>
-        {name} <span className="small faint mono">{worker.slice(0, 8)}</span>
-      </>
-    ),
-  },
-  {
-    head: 'What happened',
-    look: ({ kind }) => (BAD_EVENTS.includes(kind) ? 'tone-bad' : 'soft'),
-    cell: ({ message }) => message,
-  },
-];
+function Events({ events }: { readonly events: readonly WorkerEvent[] }) {
+  return (
+    <ul className="held">
+      {events.map(({ id, at, name, worker, kind, message }) => (
+        <li key={id}>
+          <span className="soft">
+            <Time at={at} />
+          </span>{' '}
+          <b>{name}</b> <span className="small faint mono">{worker.slice(0, 8)}</span>{' '}
+          <span className={BAD_EVENTS.includes(kind) ? 'tone-bad' : undefined}>{message}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 /** A worker says something every three seconds; its lease is fifteen. */
 const QUIET_MS = 6_000;
