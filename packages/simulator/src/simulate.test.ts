@@ -70,6 +70,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [5000011509, 'safety', 'I8: a window that is due because a clock was just set, as its checker did not know'],
   [5000012033, 'safety', 'I29: two limits over shards, each with turns of its own, as its checker did not know'],
   [261119001533, 'liveness', 'I72: a loan of a stream that is gone, whose time ends after the next stream began'],
+  [261118006424, 'safety', 'I72: a backfill that waits for a quota of runs, as its checker did not know'],
+  [261119002153, 'liveness', 'I29: a task that was marked while the run that waits for it was still being loaded'],
 ];
 
 /** Null when all is as promised. */

@@ -86,6 +86,7 @@ export function noteAllLoaded(state: State): void {
     for (const schedule of schedules) if (state.schedules.get(schedule.id) === schedule) watchSchedule(state, schedule);
   }
   state.partial.clear();
+  state.past.endedEarly.clear();
 }
 
 /** A shard of which only those schedules are in memory that always are: they come with the load. */

@@ -52,7 +52,7 @@ export function moveTask(state: State, slot: TaskSlot, to: number): void {
     return;
   }
   const run = tasks.run[slot]!;
-  if (state.past.isUsed) noteEnd(state, run);
+  if (state.past.isUsed || state.partial.size > 0) noteEnd(state, run);
   if (isClosingTask(state, slot)) {
     runs.closingLeft[run]! -= 1;
     if (runs.closingLeft[run] === 0) state.agenda.runs.add(run);

@@ -12,7 +12,7 @@ export function takeOver({ node, dagId }: Scenario, isLoaded: (run: StoredRun) =
   adoptShards(state, { ...heads, runs, partial: [dagId] }, { wall: node.wall, mono: node.mono });
   node.state = state;
   return () => {
-    restoreRuns(state, heads);
+    restoreRuns(state, { ...heads, runs: heads.runs.filter((run) => !isLoaded(run)) });
     noteAllLoaded(state);
     node.work();
   };

@@ -6,7 +6,7 @@
  * is no longer stored.
  */
 import { assert } from '../../model/assert.ts';
-import { type RunId, type RunRow, type RunUid, scheduleIdOf } from '../../model/ids.ts';
+import { type Instant, type RunId, type RunRow, type RunUid, scheduleIdOf } from '../../model/ids.ts';
 import { type PastNote, readRunNotes } from '../../model/run/run-notes.ts';
 import type { Need, PastKey, StoredRun } from '../../model/stored.ts';
 import { HOLDS_CLAIM, IS_DUE, SKIPPED, SUCCEEDED } from '../../model/task/task-states.ts';
@@ -48,9 +48,12 @@ function shardOf({ runs }: State, run: RunRow) {
   return { shard: runs.versionOf(run).dag.shard };
 }
 
-function keyOf({ runs }: State, run: RunRow): PastKey {
+/** A window that is known already is the newest one before the instant after it. */
+function keyOf({ runs, past }: State, run: RunRow): PastKey {
   const scheduleNo = runs.scheduleNoOf(run);
-  return { dagId: runs.versionOf(run).dag.id, scheduleNo, before: runs.windows.get(run)!.at };
+  const known = past.get(run)?.waitsFor ?? null;
+  const before = known === null ? runs.windows.get(run)!.at : ((known.at + 1) as Instant);
+  return { dagId: runs.versionOf(run).dag.id, scheduleNo, before };
 }
 
 function toLink({ past, settledBatchNo }: State): RunRow[] {
@@ -74,8 +77,11 @@ export function linkPasts(recorder: Recorder): void {
     const seen = recorder.pasts.get(pastName(keyOf(state, run)));
     if (seen === undefined) continue;
     const { found } = seen;
+    const { waitsFor } = state.past.get(run)!;
     const source = found === null ? null : sourceOf(recorder, found.runId);
-    if (found === null) record(recorder, run, { at: null, left: [] });
+    // What it waits for is known, and is no longer stored.
+    if (waitsFor !== null && found?.at !== waitsFor.at) recordLeft(recorder, run, []);
+    else if (found === null) record(recorder, run, { at: null, left: [] });
     // Fetched together with its run, and so always known.
     else if (source !== null) {
       record(recorder, run, { at: found.at, run: source.uid, left: leftAfter(state, run, source) });

@@ -3,6 +3,7 @@ import type { DagSpec } from '../../model/dag/spec.ts';
 import type { RunId } from '../../model/ids.ts';
 import { type Attempt, type Scenario, scenario } from '../../testing/scenario.ts';
 import { chain, dag, every, task } from '../../testing/specs.ts';
+import { takeOver } from '../../testing/take-over.ts';
 
 const PAST = { past: 'task' } as const;
 const MINUTELY = every('* * * * *', { missed: 'all' });
@@ -322,4 +323,17 @@ test('a dag without it costs nothing', () => {
   minutes(box, 2);
   expect(box.state.past.isUsed).toBe(false);
   expect(box.changes('PastChecked')).toEqual([]);
+});
+
+test('what ends while a takeover is still loading lets those go on that are loaded later (I29)', () => {
+  for (const as of [[0], [0, 1]] as const) {
+    const box = scenario({ dag: minutely(), audit: false });
+    minutes(box, 2);
+    const first = runOf(box, 0);
+    const loadRest = takeOver(box, ({ runId }) => runId === first);
+    for (const no of as) box.mark(no === 0 ? 'load' : 'check', 'skipped', { runId: first });
+    loadRest();
+    wait(box);
+    expect(claimAll(box).names).toContain('load@1');
+  }
 });

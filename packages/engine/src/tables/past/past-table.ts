@@ -17,8 +17,10 @@ export class PastTable {
   private readonly holds = new Map<RunRow, PastHold>();
   /** Runs by the window that they wait for. */
   private readonly waiters = new Map<string, Set<RunRow>>();
-  /** Runs whose window before is not known yet. */
+  /** Runs whose window before is not known yet, or is to be looked at again. */
   readonly unlinked = new Set<RunRow>();
+  /** Windows of which tasks ended while runs that may wait for them were still being loaded. */
+  readonly endedEarly = new Set<string>();
   /** Runs of which to look whether the run that they wait for is still stored. */
   readonly doubtful = new Set<RunRow>();
 
@@ -45,6 +47,11 @@ export class PastTable {
     const others = this.waiters.get(waitsFor.name) ?? new Set();
     others.add(run);
     this.waiters.set(waitsFor.name, others);
+  }
+
+  /** A run that was loaded late: what it waits for may have come about meanwhile, and be gone from memory. */
+  lookAgain(run: RunRow): void {
+    if (this.holds.has(run)) this.unlinked.add(run);
   }
 
   /** The runs that wait for this window. */

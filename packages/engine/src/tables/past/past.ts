@@ -20,7 +20,10 @@ export function holdForPast(state: State, run: RunRow, note: PastNote | undefine
   const { pastTasks } = runs.versionOf(run);
   if (pastTasks.length === 0 || !runs.windows.has(run)) return;
   if (note === undefined) past.hold(run, pastTasks, createdIn);
-  else if (note.at !== null && note.left.length > 0) waitForWindow(state, run, note.at, note.left);
+  else if (note.at !== null && note.left.length > 0) {
+    waitForWindow(state, run, note.at, note.left);
+    if (past.endedEarly.has(nameOfWindow(state, run, note.at))) past.lookAgain(run);
+  }
 }
 
 export function waitForWindow(state: State, run: RunRow, at: Instant, left: readonly number[]): void {
@@ -47,6 +50,10 @@ export function waitersFor(state: State, run: RunRow): ReadonlySet<RunRow> | und
 
 /** A task of the run has ended: others may wait for that, and a run that itself waits may have nothing else to do now. */
 export function noteEnd(state: State, run: RunRow): void {
+  const window = state.runs.windows.get(run);
+  if (window !== undefined && state.partial.has(state.runs.versionOf(run).dag.id)) {
+    state.past.endedEarly.add(nameOfWindow(state, run, window.at));
+  }
   if (waitersFor(state, run) !== undefined) state.agenda.past.add(run);
   if (state.past.get(run) !== undefined) state.agenda.dags.add(state.runs.versionOf(run).dag);
 }
