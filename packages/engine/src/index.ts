@@ -59,6 +59,7 @@ export {
   type DeadLetterState,
   deadLetterName,
 } from './model/dead-letter.ts';
+export * from './model/decision.ts';
 export type { ExpectSpec } from './model/expect.ts';
 export * from './model/halt.ts';
 export * from './model/ids.ts';

@@ -51,7 +51,7 @@ function setUp(upstreamCount: number, bytesEach = 1_000) {
     checkpoint: null,
     runInfo: null,
   };
-  const rest = { hasParams: true, hookEvent: null, map: null, ...upstream };
+  const rest = { hasParams: true, hookEvent: null, decision: null, map: null, ...upstream };
   const assignment = { kind: 'SendAssignment', gateway: self, workerId, claim, version, ...rest };
   const answer = async (isThere: boolean) => {
     answers.shift()?.(isThere);

@@ -1,6 +1,7 @@
 /** Delivers effects: assignments with their token and what the task can see, stop requests, unused slots. */
 import {
   type Amounts,
+  type ClaimDecision,
   type Effect,
   isEmpty,
   type KillAttempt,
@@ -23,7 +24,7 @@ import { claimKey } from './gateway/session.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Payloads } from './payloads.ts';
 import type { Peers } from './peer/peers.ts';
-import type { Assignment, Log, Tokens } from './ports.ts';
+import type { Assignment, FleetHistory, Log, Tokens } from './ports.ts';
 import type { Router } from './router.ts';
 import { toldOfRun } from './run-info.ts';
 
@@ -37,6 +38,7 @@ export interface EffectPorts {
   readonly assets: Pick<Assets, 'tell'>;
   readonly starts: Pick<StartRates, 'note'>;
   readonly limits: Pick<Limits, 'ask' | 'tell'>;
+  readonly history: Pick<FleetHistory, 'decided'>;
   readonly tokens: Tokens;
   readonly log: Log;
 }
@@ -64,11 +66,17 @@ export class Effects {
       else if (effect.kind === 'TellAsset') this.ports.assets.tell(effect);
       else if (effect.kind === 'AskHome') this.ports.limits.ask(effect);
       else if (effect.kind === 'TellSlots') this.ports.limits.tell(effect);
-      else if (effect.kind === 'SendAssignment') (this.hasAll(effect) ? ready : lacking).push(effect);
-      else this.tell(effect);
+      else if (effect.kind === 'SendAssignment') {
+        if (effect.decision !== null) this.noteDecision(effect, effect.decision);
+        (this.hasAll(effect) ? ready : lacking).push(effect);
+      } else this.tell(effect);
     }
     this.assign(ready, (key) => this.ports.payloads.peek(key));
     if (lacking.length > 0) void this.readAndAssign(lacking);
+  }
+
+  private noteDecision({ claim, workerId }: SendAssignment, decision: ClaimDecision): void {
+    this.ports.history.decided({ claim, workerId, decision });
   }
 
   private tell(effect: KillAttempt | ReturnSlots): void {

@@ -41,7 +41,18 @@ import { Payloads } from './payloads.ts';
 import type { ForwardResult, PeerMessage, ProgressSeen } from './peer/message.ts';
 import { Peers } from './peer/peers.ts';
 import { Reach } from './peer/reach.ts';
-import type { ChildParams, Clock, LeaseRenewer, Log, PeerNetwork, Random, Tokens, Unfit } from './ports.ts';
+import {
+  type ChildParams,
+  type Clock,
+  type FleetHistory,
+  type LeaseRenewer,
+  type Log,
+  NO_HISTORY,
+  type PeerNetwork,
+  type Random,
+  type Tokens,
+  type Unfit,
+} from './ports.ts';
 import { type Routed, Router } from './router.ts';
 import { Tenants } from './tenants/tenants.ts';
 import { MOST_LIVE_RUNS } from './turn/shedding.ts';
@@ -73,6 +84,8 @@ interface HostPorts {
   readonly network: PeerNetwork;
   readonly renewer: LeaseRenewer;
   readonly childParams: ChildParams;
+  /** Kept nowhere without it. */
+  readonly history?: FleetHistory;
   readonly unfit: Unfit;
   /** Of all tenants. */
   readonly readTenants: () => Promise<readonly TenantRule[]>;
@@ -109,7 +122,8 @@ export class Host {
     const { nodeId, settings, worthACommit = WORTH_A_COMMIT, loadSizes = LOAD_SIZES } = options;
     const { mostLiveRuns = MOST_LIVE_RUNS } = options;
     const clock = new AttentiveClock(given.clock);
-    const ports = { ...given, clock };
+    const { history = NO_HISTORY } = given;
+    const ports = { ...given, clock, history };
     const { log } = ports;
     this.clock = clock;
     this.nodeId = nodeId;

@@ -20,6 +20,7 @@ import type {
   WorkerId,
   WorkerTraits,
 } from '@signalbox/engine';
+import type { StoredDecision, WorkerEventSeen } from '@signalbox/store';
 import type { ToldOfRun } from './run-info.ts';
 
 export interface Clock {
@@ -42,6 +43,15 @@ export type Log = (
   message: string,
   details?: Readonly<Record<string, unknown>>,
 ) => void;
+
+/** What is kept for people beside the commits. It never waits, and what it was told last may be lost with the process. */
+export interface FleetHistory {
+  /** Of a claim that was committed. */
+  decided(told: StoredDecision): void;
+  worker(seen: WorkerEventSeen): void;
+}
+
+export const NO_HISTORY: FleetHistory = { decided: () => {}, worker: () => {} };
 
 /** Proves claims to the outside: a MAC over incarnation, shard, task, attempt, fence and the worker they are assigned to (D8). */
 export interface Tokens {
@@ -281,7 +291,8 @@ export interface AttemptRequestAnswer {
 }
 
 export interface WorkerSays {
-  heartbeat(no: number, holds: readonly ClaimRef[], progress?: readonly ClaimProgress[]): void;
+  /** `clockMs`: by the clock of its machine. */
+  heartbeat(no: number, holds: readonly ClaimRef[], progress?: readonly ClaimProgress[], clockMs?: number): void;
   requests(requests: readonly WorkerRequest[]): void;
   reports(reports: readonly WorkerReport[]): void;
   refusals(refusals: readonly { readonly claim: ClaimRef; readonly token: Uint8Array }[]): void;

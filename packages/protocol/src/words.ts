@@ -140,6 +140,22 @@ export const WHY_CODES = [
   'given_up',
 ] as const;
 
+/** What happens to workers: what servers see, and what people ask for. */
+export const WORKER_EVENTS = [
+  'registered',
+  'returned',
+  'draining',
+  'left',
+  'disconnected',
+  'lost',
+  'clock_wrong',
+  'clock_right',
+  'drain_asked',
+  'evict_asked',
+  'cordoned',
+  'uncordoned',
+] as const;
+
 export { shownAmount, shownBytes } from './placement.ts';
 export * from './task-states.ts';
 

@@ -43,6 +43,7 @@ import type {
   DeadLetterPage,
   DeadLettersUsed,
   DeadLetterView,
+  DecisionPage,
   Deployed,
   DiscardDeadLettersOptions,
   EditedSchedule,
@@ -139,6 +140,8 @@ import type {
   WebhookSecret,
   WindowPage,
   WorkerDrained,
+  WorkerEvent,
+  WorkerHistory,
   WorkerPage,
   ZonesRaised,
   ZonesView,
@@ -354,6 +357,8 @@ export interface Client {
   ): Promise<TaskPage>;
   getTask(run: string, task: string, options?: CallOptions): Promise<TaskView>;
   listAttempts(run: string, task: string, options?: CallOptions): Promise<AttemptPage>;
+  /** Why each attempt of a task went to its worker, and why then. @example (await client.listDecisions(id, 'load')).items[0]?.message */
+  listDecisions(run: string, task: string, options?: CallOptions): Promise<DecisionPage>;
   /** A new budget of attempts for a task that failed; what it kept from running may run again. */
   retryTask(run: string, task: string, options?: ChangeOptions): Promise<TaskRetried>;
   /** Runs tasks again, whatever their result was. @example await client.clearTasks(id, { states: ['failed'], dryRun: true }) */
@@ -475,6 +480,11 @@ export interface Client {
   resumeSchedule(dag: string, options?: ChangeOptions): Promise<SchedulePaused>;
 
   listWorkers(options?: CallOptions): Promise<WorkerPage>;
+  /** When workers came and went, and what was done to them; also of workers that are gone. @example await client.listWorkerHistory({ worker: 'box-7:4711' }) */
+  listWorkerHistory(
+    filter?: PageOptions & { readonly worker?: string; readonly kind?: WorkerEvent['kind'] },
+    options?: CallOptions,
+  ): Promise<WorkerHistory>;
   /** It takes nothing new, finishes what it has and leaves. */
   drainWorker(id: string, options?: ChangeOptions): Promise<WorkerDrained>;
   /** It takes nothing new and stops what it has, which runs again elsewhere, from its checkpoint, and spends no retry. */

@@ -238,6 +238,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
     `GET /v1/runs/${ID}/tasks/t/why`,
     undefined,
   ],
+  [
+    'listDecisions',
+    (c) => c.listDecisions(ID, 't'),
+    { run: ID, task: 't', ...page },
+    `GET /v1/runs/${ID}/tasks/t/decisions`,
+    undefined,
+  ],
   ['listAttempts', (c) => c.listAttempts(ID, 't'), page, `GET /v1/runs/${ID}/tasks/t/attempts`, undefined],
   ['retryTask', (c) => c.retryTask(ID, 't'), retried, `POST /v1/runs/${ID}/tasks/t/retry`, {}],
   [
@@ -296,6 +303,13 @@ test.each<[string, (client: Client) => Promise<unknown>, unknown, string, unknow
   ],
   ['listWindows', (c) => c.listWindows('d'), page, 'GET /v1/dags/d/windows', undefined],
   ['listWorkers', (c) => c.listWorkers(), { ...page, missing: [] }, 'GET /v1/workers', undefined],
+  [
+    'listWorkerHistory',
+    (c) => c.listWorkerHistory({ worker: 'box', kind: 'lost' }),
+    page,
+    'GET /v1/workers/history?worker=box&kind=lost',
+    undefined,
+  ],
   ['drainWorker', (c) => c.drainWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/drain', {}],
   ['evictWorker', (c) => c.evictWorker('w'), { id: 'w', draining: true }, 'POST /v1/workers/w/evict', {}],
   ['listNodes', (c) => c.listNodes(), { ...page, unowned: 0 }, 'GET /v1/nodes', undefined],

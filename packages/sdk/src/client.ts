@@ -106,6 +106,7 @@ export function createClient(options: ClientOptions): Client {
     getTaskWhy: (run, task, call) => get((s) => s.taskWhySchema, `${taskPath(run, task)}/why`, call),
     getTask: (run, task, call) => get((s) => s.taskViewSchema, taskPath(run, task), call),
     listAttempts: (run, task, call) => get((s) => s.attemptPageSchema, `${taskPath(run, task)}/attempts`, call),
+    listDecisions: (run, task, call) => get((s) => s.decisionPageSchema, `${taskPath(run, task)}/decisions`, call),
     retryTask: (run, task, call) => post((s) => s.taskRetriedSchema, `${taskPath(run, task)}/retry`, {}, call),
     clearTasks: (run, clear, call) => post((s) => s.touchedSchema, `${runPath(run)}/clear`, clear, call),
     clearRuns: (dag, clear, call) => post((s) => s.clearedRunsSchema, `${dagPath(dag)}/clear`, clear, call),
@@ -195,6 +196,8 @@ export function createClient(options: ClientOptions): Client {
     resumeSchedule: (dag, call) => post((s) => s.schedulePausedSchema, `${dagPath(dag)}/schedule/resume`, {}, call),
 
     listWorkers: (call) => get((s) => s.workerPageSchema, '/v1/workers', call),
+    listWorkerHistory: (filter = {}, call) =>
+      get((s) => s.workerHistorySchema, `/v1/workers/history${query({ ...filter })}`, call),
     drainWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/drain`, {}, call),
     evictWorker: (id, call) => post((s) => s.workerDrainedSchema, `/v1/workers/${part(id)}/evict`, {}, call),
     listQueues: (call) => get((s) => s.queuePageSchema, '/v1/queues', call),

@@ -65,6 +65,8 @@ export interface ServerConfig {
   readonly windowGraceMs: number;
   /** A worker is reserved for a task that has waited for room for this long. */
   readonly reserveAfterMs: number;
+  /** Claims per second of which is kept why their worker was chosen; as many of those that took the next worker in turn. */
+  readonly decisionsPerSecond: number;
   /** A machine whose clock is further from the database's than this must not own shards. */
   readonly clockBoundMs: number;
   /** How many requests a caller may send; null for as many as it likes. */
@@ -132,6 +134,7 @@ export function parseConfig(variables: Variables): ServerConfig {
     runRate: rateOf(variables, 'SIGNALBOX_RUN_RATE', 100_000),
     windowGraceMs: wholeNumber(variables, 'SIGNALBOX_WINDOW_GRACE_MS', { least: 2_000, most: 600_000, usual: 10_000 }),
     reserveAfterMs: wholeNumber(variables, 'SIGNALBOX_RESERVE_AFTER_MS', { least: 1_000, most: DAY_MS, usual: 60_000 }),
+    decisionsPerSecond: wholeNumber(variables, 'SIGNALBOX_DECISIONS_PER_SECOND', { least: 0, most: 1_000, usual: 20 }),
     clockBoundMs: wholeNumber(variables, 'SIGNALBOX_CLOCK_BOUND_MS', { least: 1_000, most: DAY_MS, usual: 60_000 }),
   };
   if (config.heartbeatMs * 2 > config.leaseMs) {

@@ -16,6 +16,7 @@ import { openGrpcDoor, peerCredentials } from './grpc/door.ts';
 import { GrpcPeerNetwork } from './grpc/peer-network.ts';
 import { TakenSlots } from './grpc/taken-slots.ts';
 import { serveWorker } from './grpc/worker-stream.ts';
+import { FleetRecords } from './history/fleet-records.ts';
 import { type Logger, makeLogger, tellWith } from './log.ts';
 import { takeLogFolder } from './logs/log-folder.ts';
 import { requireS3 } from './objects/s3.ts';
@@ -220,6 +221,10 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
   await settings.start();
   closers.add(async () => settings.stop());
 
+  const records = new FleetRecords({ queries, nodeId, tell });
+  records.start();
+  closers.add(() => records.stop());
+
   const running = new Host(
     {
       nodeId,
@@ -237,6 +242,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
         mostLiveTasks: config.mostLiveTasks,
         windowGraceMs: config.windowGraceMs,
         reserveAfterMs: config.reserveAfterMs,
+        decisionsPerSecond: config.decisionsPerSecond,
         zoneData: zones.source,
         zoneVersion: () => zones.version,
         zoneDataOf: zones.sourceOf,
@@ -258,6 +264,7 @@ async function start({ config, logger, closers, onProgress, machineClock, ownZon
       readFrozen: () => queries.readFrozen(),
       readKept: () => queries.readKept(),
       childParams,
+      history: records,
       renewer: new ThreadRenewer({ url, preparedStatements, logLevel, windowGraceMs: config.windowGraceMs }, tell),
     },
   );

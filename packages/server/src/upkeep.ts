@@ -34,6 +34,8 @@ type UpkeepStore = Pick<
   | 'dropOldCallbacks'
   | 'dropOldRollups'
   | 'dropOldUsage'
+  | 'dropOldDecisions'
+  | 'dropOldWorkerEvents'
   | 'expiringDeadLetters'
   | 'dropClosedDeadLetters'
 >;
@@ -86,6 +88,9 @@ export class Upkeep {
     while (!this.#isStopped && (await this.#store.dropOldRollups(rollupsBefore)));
     const usageBefore = Math.floor(systemClock.wall() / DAY_MS) - ROLLUP_DAYS;
     while (!this.#isStopped && (await this.#store.dropOldUsage(usageBefore)));
+    while (!this.#isStopped && (await this.#store.dropOldDecisions()));
+    const eventsBefore = (systemClock.wall() - this.retention.runDays * DAY_MS) as Instant;
+    while (!this.#isStopped && (await this.#store.dropOldWorkerEvents(eventsBefore)));
     this.#tell('info', 'Upkeep is done.', { ...dropped, bundles: bundles.dropped });
   }
 

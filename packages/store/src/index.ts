@@ -12,6 +12,7 @@ export type { BackfillRow } from './queries/backfills.ts';
 export type { StoredBundle } from './queries/bundles.ts';
 export type { CallbackEnd, CallbackRow } from './queries/callbacks.ts';
 export { childKey } from './queries/child-runs.ts';
+export type { StoredDecision } from './queries/claim-decisions.ts';
 export type {
   BudgetKey,
   StoredBudget,
@@ -54,6 +55,7 @@ export type { NodeRow, VersionSummary } from './queries/versions.ts';
 export type { LastFile, WatchedFile } from './queries/watched-files.ts';
 export type { WatchedObject } from './queries/watched-objects.ts';
 export type { NewWebhook, SecretRef, StoredWebhook } from './queries/webhooks.ts';
+export type { StoredWorkerEvent, WorkerAsked, WorkerEventSeen } from './queries/worker-history.ts';
 export type { ClusterZones } from './queries/zones.ts';
 export * from './queries.ts';
 export type { Dropped } from './retention.ts';

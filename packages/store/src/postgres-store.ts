@@ -13,12 +13,14 @@ import type { CommitChain, NodeReach, NodeRegistration, PayloadKey, RestCursor, 
 import { dropOldAudit } from './queries/audit.ts';
 import { dropUnusedBundles } from './queries/bundles.ts';
 import { dropOldCallbacks } from './queries/callbacks.ts';
+import { dropOldDecisions } from './queries/claim-decisions.ts';
 import { dropOldUsage } from './queries/costs.ts';
 import { dropUnusedJobs } from './queries/jobs.ts';
 import { dropUnusedRunIds } from './queries/own-run-ids.ts';
 import { dropOldRequests } from './queries/request-keys.ts';
 import { dropOldRollups } from './queries/rollups.ts';
 import { dropRetiredShapes, findUnusedShapes } from './queries/unused-shapes.ts';
+import { dropOldWorkerEvents } from './queries/worker-history.ts';
 import { type Dropped, dropExpired, type Expiry } from './retention.ts';
 import { refuseOtherSchema } from './schema-check.ts';
 
@@ -139,6 +141,8 @@ export class PostgresStore implements Store {
   dropClosedDeadLetters = (closedBefore: Instant) => dropClosedDeadLetters(this.database, closedBefore);
   dropOldCallbacks = () => dropOldCallbacks(this.database);
   dropOldRollups = (beforeHour: number) => dropOldRollups(this.database, beforeHour);
+  dropOldDecisions = () => dropOldDecisions(this.database);
+  dropOldWorkerEvents = (before: Instant) => dropOldWorkerEvents(this.database, before);
   dropOldUsage = (beforeDay: number) => dropOldUsage(this.database, beforeDay);
 
   async close(): Promise<void> {

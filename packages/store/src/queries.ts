@@ -56,6 +56,7 @@ import {
   takeCallbacks,
 } from './queries/callbacks.ts';
 import { findChildren } from './queries/child-runs.ts';
+import { keepDecisions, readDecisions, type StoredDecision } from './queries/claim-decisions.ts';
 import {
   type BudgetKey,
   readBudgets,
@@ -179,6 +180,15 @@ import {
   rotateWebhook,
 } from './queries/webhooks.ts';
 import {
+  keepWorkerAsked,
+  keepWorkerEvents,
+  type ListWorkerEvents,
+  listWorkerEvents,
+  namesOfWorkers,
+  type WorkerAsked,
+  type WorkerEventSeen,
+} from './queries/worker-history.ts';
+import {
   keepZone,
   listNodeZones,
   noteZoneVersion,
@@ -283,6 +293,14 @@ export class Queries {
   createLoginCode = (code: NewLoginCode) => createLoginCode(this.#database, code);
   openSession = (session: NewSession) => openSession(this.#database, session);
   listNodes = () => listNodes(this.#database);
+  keepDecisions = (kept: readonly StoredDecision[]) => keepDecisions(this.#database, kept);
+  readDecisions = (task: Parameters<typeof readDecisions>[1]) => readDecisions(this.#database, task);
+  keepWorkerEvents = (nodeId: NodeId, seen: readonly WorkerEventSeen[]) =>
+    keepWorkerEvents(this.#database, nodeId, seen);
+  keepWorkerAsked = (asked: WorkerAsked) => keepWorkerAsked(this.#database, asked);
+  listWorkerEvents = (tenantId: TenantId, list: ListWorkerEvents) => listWorkerEvents(this.#database, tenantId, list);
+  namesOfWorkers = (tenantId: TenantId, workerIds: readonly string[]) =>
+    namesOfWorkers(this.#database, tenantId, workerIds);
   listExpectations = (tenantId: TenantId, dag: string | null) => listExpectations(this.#database, tenantId, dag);
   listMissedEvents = (limit: number) => listMissedEvents(this.#database, limit);
   deleteMissedEvent = (key: MissedEventRow['key']) => deleteMissedEvent(this.#database, key);

@@ -35,6 +35,7 @@ interface OutboxSources {
   beat(): number;
   /** What attempts have told of their progress. */
   progress(): HeldProgress[];
+  wallNow(): number;
   /** The number of a ping that is being written now. */
   ping(): number;
   /** The worker has attempts to run while reports wait for others. */
@@ -202,7 +203,8 @@ export class Outbox {
     }
     if (this.#requests.length > 0) parts.requests = this.#takeRequests();
     if (this.#heartbeatDue) {
-      parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name(), progress: this.#from.progress() };
+      const clockMs = this.#from.wallNow();
+      parts.heartbeat = { no: this.#from.beat(), holds: this.#from.name(), progress: this.#from.progress(), clockMs };
     }
     if (this.#ahead !== null) parts.ahead = { count: this.#ahead };
     this.#ahead = null;

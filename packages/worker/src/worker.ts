@@ -120,6 +120,7 @@ class RunningWorker implements Worker {
       beat: () => this.#pulse.beat(now()),
       ping: () => this.#silence.nextNo(),
       progress: () => this.#holds.progress(now()),
+      wallNow: config.timing.wallNow,
       isBusy: () => this.#holds.activeCount > this.#config.slots,
       onIdle: () => this.#leaveIfDone(),
     });

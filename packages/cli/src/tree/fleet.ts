@@ -1,9 +1,11 @@
 /** Workers and servers. */
+import { WORKER_EVENTS } from '@signalbox/protocol/words';
 import type { ScaleInFlags } from '../commands/queues-scale-in.ts';
 import type { SettingsFlags } from '../commands/settings.ts';
 import type { DrainFlags } from '../commands/workers-drain.ts';
+import type { WorkerHistoryFlags } from '../commands/workers-history.ts';
 import type { ClientFlags } from '../connection.ts';
-import { clientFlags, define, span, wholeNumberOrZero } from '../define.ts';
+import { clientFlags, define, oneOf, span, wholeNumber, wholeNumberOrZero } from '../define.ts';
 
 export const fleetCommands = [
   define<ClientFlags>({
@@ -13,6 +15,23 @@ export const fleetCommands = [
     flags: clientFlags,
     examples: [['signalbox workers', 'their queues, slots, and running tasks']],
     run: async (_, flags) => (await import('../commands/workers-list.ts')).listWorkers(flags),
+  }),
+  define<WorkerHistoryFlags>({
+    name: 'workers history',
+    summary: 'list when workers came and went, and what was done to them',
+    details: 'Newest first; also of workers that are gone. Kept as long as runs.',
+    arguments: [{ name: 'worker', what: 'its id, the beginning of its id, or its name', isOptional: true }],
+    flags: [
+      { flags: '--kind <kind>', what: WORKER_EVENTS.join(', '), read: oneOf(WORKER_EVENTS) },
+      { flags: '--limit <count>', what: 'how many', read: wholeNumber, usual: 50 },
+      ...clientFlags,
+    ],
+    examples: [
+      ['signalbox workers history', 'of all workers'],
+      ['signalbox workers history box-7:4711', 'why is it gone?'],
+      ['signalbox workers history --kind lost', 'workers that fell silent'],
+    ],
+    run: async ([worker], flags) => (await import('../commands/workers-history.ts')).listHistory(worker, flags),
   }),
   define<DrainFlags>({
     name: 'workers drain',

@@ -145,6 +145,17 @@ export const manualCommands = [
     run: async ([id = '', name = ''], flags) =>
       (await import('../commands/tasks-attempts.ts')).listAttempts(id, name, flags),
   }),
+  define<ClientFlags>({
+    name: 'tasks decisions',
+    summary: 'say why the attempts of a task went to their workers, and why then',
+    details:
+      'What was looked at is kept for a day, and of a flood of claims only in part: SIGNALBOX_DECISIONS_PER_SECOND of the server says how many.',
+    arguments: [run, task],
+    flags: clientFlags,
+    examples: [['signalbox tasks decisions last load', 'the workers, their scores, limits, and how long it waited']],
+    run: async ([id = '', name = ''], flags) =>
+      (await import('../commands/tasks-decisions.ts')).listDecisions(id, name, flags),
+  }),
   define<ClearFlags>({
     name: 'tasks clear',
     summary: 'run tasks again',

@@ -3,6 +3,7 @@
 import type { AssetSource, AssetState } from '../model/asset.ts';
 import type { AskSlots, ClaimRef, ParentRef, TakeSlots } from '../model/command.ts';
 import type { HookEvent, Priority } from '../model/dag/spec.ts';
+import type { ClaimDecision } from '../model/decision.ts';
 import type {
   AttemptNo,
   Epoch,
@@ -98,6 +99,8 @@ export interface SendAssignment {
   readonly missingUpstream: readonly number[];
   /** What it takes of its worker; null: a slot. */
   readonly booking: Booking | null;
+  /** Why it goes to this worker; null for most of a flood. For people: the worker is not told. */
+  readonly decision: ClaimDecision | null;
   /** What the attempt may have of memory; 0 where nothing is said. */
   readonly memoryBytes: number;
   /** What a hook is told; null for any other task. */

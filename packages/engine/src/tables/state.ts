@@ -29,6 +29,7 @@ import type { Backfill } from './backfill/backfill.ts';
 import { BreakerTable } from './breaker/breaker-table.ts';
 import { type Dag } from './dag/dag.ts';
 import { DagTable } from './dag/dag-table.ts';
+import { Decisions } from './decision/decisions.ts';
 import { KeptRows } from './kept-rows.ts';
 import { LimitTable } from './limit/limit-table.ts';
 import { RateTable } from './limit/rate-table.ts';
@@ -89,6 +90,8 @@ export interface EngineSettings {
   readonly mostLiveTasks: number;
   /** A worker is reserved for a task that has waited for room for this long, so that smaller tasks do not fill it for ever. */
   readonly reserveAfterMs: number;
+  /** Claims that are told with what the matcher knew, per second: those that chose among workers, and as many others. None with 0. */
+  readonly decisionsPerSecond: number;
   /** Schedules that are due within this time are in memory. */
   readonly horizonMs: number;
   /** The jitter of schedules that name none: a setting of the cluster. None without this. */
@@ -120,6 +123,7 @@ export const DEFAULT_SETTINGS: Omit<EngineSettings, 'zoneData'> = {
   mostFanOut: 5_000_000,
   mostLiveTasks: 5_000_000,
   reserveAfterMs: 60_000,
+  decisionsPerSecond: 20,
   causeBreaker: { tasks: 10, withinMs: 60_000, pauseMs: 5_000, maxPauseMs: 60_000 },
 };
 
@@ -224,6 +228,7 @@ export class State {
   /** When attempts were stopped to make room, within the last minute; and when a look found nobody to stop. */
   readonly preemptions: { recent: number[]; lookedAt: number } = { recent: [], lookedAt: Number.NEGATIVE_INFINITY };
   readonly longWaits = new LongWaits();
+  readonly decisions: Decisions;
   /** Of runs with tasks that are better near another one: which worker ran which task last. Not stored: a new owner places them anywhere. */
   readonly ranOn = new Map<RunRow, Map<number, WorkerId>>();
   readonly agenda: Agenda = {
@@ -272,6 +277,7 @@ export class State {
   constructor(settings: EngineSettings) {
     this.settings = settings;
     this.breakers = new BreakerTable(settings.retriesPerSecond);
+    this.decisions = new Decisions(settings.decisionsPerSecond);
   }
 
   /** Set by the commands that bring a tenant along; names are for assignments and people. */

@@ -14,7 +14,7 @@ import type {
 } from '@signalbox/engine';
 import { expect, test } from 'vitest';
 import { Directory } from '../directory.ts';
-import type { Assignment, WorkerDoor } from '../ports.ts';
+import { type Assignment, NO_HISTORY, type WorkerDoor } from '../ports.ts';
 import type { Routed } from '../router.ts';
 import { Gateway, type GatewayPorts } from './gateway.ts';
 
@@ -63,7 +63,7 @@ function setUp(slots = 1, traits?: WorkerTraits) {
     directory: new Directory(),
     leaseMs: 15_000,
   };
-  const gateway = new Gateway(ports as unknown as GatewayPorts);
+  const gateway = new Gateway({ ...ports, history: NO_HISTORY } as unknown as GatewayPorts);
   const door = new Proxy({}, { get: () => () => undefined }) as WorkerDoor;
   const attachAgain = () =>
     gateway.attach(

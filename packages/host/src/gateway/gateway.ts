@@ -22,6 +22,7 @@ import type {
   Assignment,
   ClaimProgress,
   Clock,
+  FleetHistory,
   Kill,
   Log,
   ShardEpoch,
@@ -39,6 +40,7 @@ import { Lending, type Loan } from './lending.ts';
 import { lentWith, spotOf } from './lent-with.ts';
 import { openOutput, reportCommand } from './open-output.ts';
 import { claimKey, type HeldBooking, Session } from './session.ts';
+import { WorkerNotes } from './worker-notes.ts';
 
 export interface GatewayPorts {
   readonly self: NodeId;
@@ -50,6 +52,7 @@ export interface GatewayPorts {
   readonly peers: () => Peers;
   readonly directory: Directory;
   readonly leaseMs: number;
+  readonly history: Pick<FleetHistory, 'worker'>;
 }
 
 /** A report that finds no owner for this long is dropped here; the worker keeps it, and sends it again. */
@@ -65,6 +68,7 @@ export class Gateway {
   private readonly sessions = new Map<WorkerId, Session>();
   private readonly lending: Lending;
   private readonly requests: PendingRequests;
+  private readonly notes: WorkerNotes;
   /** Workers that have left in order, and when. Owners that did not hear of it, or took a shard since, are told again. */
   private readonly departed = new Map<WorkerId, number>();
   /** Ids of workers that take nothing new. */
@@ -75,6 +79,7 @@ export class Gateway {
   constructor(ports: GatewayPorts) {
     this.ports = ports;
     this.requests = new PendingRequests({ ...ports, isCurrent: (session) => this.isCurrent(session) });
+    this.notes = new WorkerNotes(ports);
     this.lending = new Lending({
       self: ports.self,
       isServing: () => ports.turns.current() !== null,
@@ -107,7 +112,10 @@ export class Gateway {
   /** Ends all streams: workers go to another gateway, with what they run. */
   stop(): void {
     this.cancelSweep?.();
-    for (const session of [...this.sessions.values()]) this.drop(session);
+    for (const session of [...this.sessions.values()]) {
+      this.notes.disconnected(session, 'the server stops');
+      this.drop(session);
+    }
   }
 
   workers(): readonly Session[] {
@@ -146,6 +154,7 @@ export class Gateway {
     this.lastStreamNo += 1;
     session.streamNo = this.lastStreamNo;
     this.sessions.set(session.workerId, session);
+    this.notes.connected(session);
     this.ports.log('info', 'A worker has come.', { worker: session.workerId, slots: session.slots });
     door.epochs(this.ports.directory.knownEpochs());
     this.disown(session, unproven);
@@ -155,12 +164,18 @@ export class Gateway {
     );
     this.lending.offer(session);
     return {
-      heartbeat: (no, holds, progress) => this.heartbeat(session, no, holds, progress ?? []),
+      heartbeat: (no, holds, progress, clockMs) => {
+        this.heartbeat(session, no, holds, progress ?? []);
+        if (clockMs !== undefined && this.isCurrent(session)) this.notes.clock(session, clockMs);
+      },
       requests: (requests) => this.takeRequests(session, requests),
       reports: (reports) => this.reports(session, reports),
       refusals: (refusals) => this.refusals(session, refusals),
       holdings: (epochs, holds) => this.holdings(session, epochs, holds),
-      draining: () => this.draining(session),
+      draining: () => {
+        if (!session.isDraining) this.notes.draining(session);
+        this.draining(session);
+      },
       ahead: (count) => this.ahead(session, count),
       mostHolds: () => session.mostHolds,
       leaving: () => this.leaving(session),
@@ -209,6 +224,7 @@ export class Gateway {
   /** A worker has left, here or at another node. All nodes remember it: the one that heard its last word may be killed. */
   hasDeparted(workerId: WorkerId): void {
     this.departed.set(workerId, this.ports.clock.mono());
+    this.notes.forget(workerId);
   }
 
   /**
@@ -374,13 +390,16 @@ export class Gateway {
   private leaving(session: Session): void {
     if (!this.isCurrent(session) || this.departed.has(session.workerId)) return;
     this.draining(session);
+    this.notes.left(session);
     this.hasDeparted(session.workerId);
     this.command({ kind: 'WorkerLeft', gateway: this.ports.self, workerId: session.workerId });
     this.ports.peers().tellAll({ kind: 'left', workerId: session.workerId });
   }
 
   private closed(session: Session): void {
-    if (this.isCurrent(session)) this.drop(session);
+    if (!this.isCurrent(session)) return;
+    if (!this.departed.has(session.workerId)) this.notes.disconnected(session, 'its stream ended');
+    this.drop(session);
   }
 
   // ── inside ──
@@ -392,6 +411,7 @@ export class Gateway {
   private dropUnproven(session: Session): void {
     const { workerId } = session;
     this.ports.log('warn', 'A worker named claims that were not assigned to it on this stream.', { worker: workerId });
+    this.notes.disconnected(session, 'it named claims that were not its own');
     this.drop(session, 'unproven');
   }
 
@@ -409,8 +429,11 @@ export class Gateway {
       if (clock.mono() - at > KEPT_LEASES * leaseMs) this.departed.delete(workerId);
     }
     for (const session of [...this.sessions.values()]) {
-      if (this.silentMs(session) > leaseMs) this.drop(session);
+      if (this.silentMs(session) <= leaseMs) continue;
+      if (!this.departed.has(session.workerId)) this.notes.silent(session);
+      this.drop(session);
     }
+    this.notes.sweep();
   }
 
   /** What the worker does not hold fills no slot, once it has had time to arrive. */

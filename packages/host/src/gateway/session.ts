@@ -96,6 +96,8 @@ export class Session {
   /** The stream is gone: nothing of the worker is lent any more, whatever timers are still set. */
   isGone = false;
   heardAt: number;
+  /** The clock of its machine was far from that of this node when it was heard last. */
+  isClockWrong = false;
   private lentTotal = 0;
 
   constructor(hello: Omit<WorkerHello, 'holds'>, held: readonly HeldBooking[], door: WorkerDoor, mono: number) {

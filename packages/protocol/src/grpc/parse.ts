@@ -100,10 +100,12 @@ function parseBooking(value: unknown, path: string): HeldBooking | undefined {
 }
 
 function parseHeartbeat(fields: Fields): Heartbeat {
+  const clockMs = count(fields.clockMs, 'heartbeat.clockMs');
   return {
     no: count(fields.no, 'heartbeat.no'),
     holds: each(fields.holds, 'heartbeat.holds', parseClaim, MOST_HELD),
     progress: each(fields.progress, 'heartbeat.progress', parseProgress, MOST_HELD),
+    ...(clockMs > 0 && { clockMs }),
   };
 }
 

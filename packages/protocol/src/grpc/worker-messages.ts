@@ -84,6 +84,8 @@ export interface Heartbeat {
   readonly holds: readonly Claim[];
   /** The progress of attempts that have reported any. */
   readonly progress: readonly HeldProgress[];
+  /** By the clock of its machine, since 1970. Workers of older versions do not send it. */
+  readonly clockMs?: number;
 }
 
 export interface HeldProgress {

@@ -1,5 +1,7 @@
 /** Workers and servers: who is there, and what each has to do. */
 import { z } from 'zod';
+import { WORKER_EVENTS } from '../words.ts';
+import { pageQuerySchema } from './common.ts';
 import { runIdSchema } from './runs.ts';
 
 export const workerViewSchema = z.object({
@@ -36,6 +38,39 @@ export const workerPageSchema = z.object({
   missing: z.array(z.string()),
 });
 export type WorkerPage = z.infer<typeof workerPageSchema>;
+
+/** Something that happened to a worker, also to one that is gone. */
+export const workerEventSchema = z.object({
+  id: z.string(),
+  at: z.iso.datetime(),
+  /** The id of the worker. */
+  worker: z.string(),
+  name: z.string(),
+  kind: z.enum(WORKER_EVENTS),
+  /** The server that saw it; null for what a person asked for. */
+  node: z.string().nullable(),
+  /** Who asked for it; empty for what a server saw. */
+  actor: z.string(),
+  /** In a sentence. */
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()),
+});
+export type WorkerEvent = z.infer<typeof workerEventSchema>;
+
+export const listWorkerHistorySchema = pageQuerySchema.extend({
+  worker: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('Only of this worker: its name, its id, or the beginning of its id.'),
+  kind: z.enum(WORKER_EVENTS).optional(),
+});
+export type ListWorkerHistory = z.input<typeof listWorkerHistorySchema>;
+
+/** Newest first. */
+export const workerHistorySchema = z.object({ items: z.array(workerEventSchema), cursor: z.string().nullable() });
+export type WorkerHistory = z.infer<typeof workerHistorySchema>;
 
 /** What a worker runs. */
 export const heldAttemptSchema = z.object({

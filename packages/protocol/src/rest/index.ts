@@ -20,6 +20,7 @@ export * from './dag-spec.ts';
 export * from './dag-spec-shape.ts';
 export * from './dags.ts';
 export * from './dead-letters.ts';
+export * from './decisions.ts';
 export { eventValue, fillEventTemplate } from './event-template.ts';
 export * from './events.ts';
 export * from './expect-fields.ts';

@@ -219,7 +219,8 @@ function tellHost(says: WorkerSays, message: WorkerMessage): void {
     says.refusals(refusals.map(({ claim, token }) => ({ claim: claimFromWire(claim), token })));
   }
   if (heartbeat !== null) {
-    says.heartbeat(heartbeat.no, heartbeat.holds.map(claimFromWire), heartbeat.progress.map(progressFromWire));
+    const { no, holds, progress, clockMs } = heartbeat;
+    says.heartbeat(no, holds.map(claimFromWire), progress.map(progressFromWire), clockMs);
   }
   if (requests.length > 0) says.requests(requests.map(requestFromWire));
   if (leaving) says.leaving();

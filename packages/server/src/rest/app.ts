@@ -29,6 +29,7 @@ import { DagLookup } from './dag-lookup.ts';
 import { dagOwnerRoutes } from './dag-owner.ts';
 import { dagRoutes } from './dags.ts';
 import { deadLetterRoutes } from './dead-letters.ts';
+import { decisionRoutes } from './decisions.ts';
 import { delayRoutes } from './delays.ts';
 import { answerBrokenRequest, badRequest, onError, sendProblem } from './errors.ts';
 import { eventRoutes } from './events.ts';
@@ -72,6 +73,7 @@ import { watchFolders } from './watch-folders.ts';
 import { watchObjects } from './watch-objects.ts';
 import { webhookRoutes } from './webhooks.ts';
 import { windowRoutes } from './windows.ts';
+import { workerHistoryRoutes } from './worker-history.ts';
 import { zoneRoutes } from './zones.ts';
 
 interface AppOptions {
@@ -183,6 +185,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   costRoutes(app, parts);
   taskRoutes(app, parts);
   taskWhyRoutes(app, parts);
+  decisionRoutes(app, parts);
+  workerHistoryRoutes(app, parts);
   handRoutes(app, parts);
   rerunRoutes(app, parts);
   cancelRoutes(app, parts);

@@ -13,6 +13,7 @@ import { fromDatabase } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
+import { noteAsked } from './worker-history.ts';
 
 const WORKER_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -47,6 +48,8 @@ export function fleetRoutes(app: FastifyInstance, parts: RestParts): void {
         const isKnown = WORKER_ID.test(id) && (await main.drain(worker, leftMs(request)));
         // One that was told before may be gone by now.
         if (!isKnown && !again) throw new SignalboxError('WORKER_NOT_FOUND', { worker: id });
+        if (isKnown)
+          await noteAsked(request, parts, { kind: evictMs > 0 ? 'evict_asked' : 'drain_asked', workerId: id });
         return { id, draining: true };
       },
     });

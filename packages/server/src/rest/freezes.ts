@@ -18,6 +18,7 @@ import { once } from './once.ts';
 import { isOfInstallation, refuseOthers } from './operators.ts';
 import type { RestParts } from './rest-parts.ts';
 import { haltReason } from './why.ts';
+import { noteAsked } from './worker-history.ts';
 
 type FreezeRequest = FastifyRequest<{ Params: { target: string } }>;
 const FIRST_TENANT = 1 as TenantId;
@@ -43,6 +44,8 @@ export function freezeRoutes(app: FastifyInstance, parts: RestParts): void {
         await assertThere(request, frozen);
         await assertRoom(request, frozen);
         await fromDatabase(() => queries.setFreeze(frozen, { reason, ...byOf(request) }), request.log);
+        if (frozen.kind === 'worker')
+          await noteAsked(request, parts, { kind: 'cordoned', workerId: frozen.name, details: { reason } });
         const found = (await list(request)).find((one) => isSame(one, frozen));
         // Somebody may have thawed it at once.
         if (found === undefined) throw new SignalboxError('FREEZE_NOT_FOUND', { target });
@@ -59,6 +62,8 @@ export function freezeRoutes(app: FastifyInstance, parts: RestParts): void {
       make: async (_key, again) => {
         const isResumed = frozen.kind === 'dag' && (await resume(request, frozen.name));
         const isThawed = await fromDatabase(() => queries.removeFreeze(frozen, byOf(request)), request.log);
+        if (isThawed && frozen.kind === 'worker')
+          await noteAsked(request, parts, { kind: 'uncordoned', workerId: frozen.name });
         if (isThawed || isResumed) return { target, thawed: true };
         if ((await list(request)).some((one) => isSame(one, frozen)))
           throw new SignalboxError('FORBIDDEN', { action: 'thaw what the tenant that runs the installation froze' });

@@ -15,6 +15,7 @@ import { badRequest } from './errors.ts';
 import { callerOf } from './guards.ts';
 import { once } from './once.ts';
 import type { RestParts } from './rest-parts.ts';
+import { noteAsked } from './worker-history.ts';
 
 export function queueRoutes(app: FastifyInstance, parts: RestParts): void {
   const { main, leftMs } = parts;
@@ -48,8 +49,9 @@ export function queueRoutes(app: FastifyInstance, parts: RestParts): void {
         const serving = workers.filter((one) => one.queues.includes(name) && !one.draining && one.cordoned !== true);
         const drained: ScaledIn['drained'] = [];
         for (const worker of leastBusy(serving).slice(0, Math.max(0, serving.length - to))) {
-          if (await main.drain({ tenantId, workerId: worker.id as never }, leftMs(request)))
-            drained.push({ id: worker.id, name: worker.name, running: worker.running });
+          if (!(await main.drain({ tenantId, workerId: worker.id as never }, leftMs(request)))) continue;
+          drained.push({ id: worker.id, name: worker.name, running: worker.running });
+          await noteAsked(request, parts, { kind: 'drain_asked', workerId: worker.id, details: { scaleIn: name } });
         }
         return { queue: name, workers: serving.length - drained.length, drained };
       },

@@ -143,6 +143,15 @@ export function whyOf(task: TaskView, of: TaskFacts, run: RunFacts): Why | null 
 
 /** All that holds the task, in the order in which it would be looked at. */
 export function reasonsOf(task: TaskView, of: TaskFacts, run: RunFacts): readonly Why[] {
+  const reasons = allReasons(task, of, run);
+  // No server has the run: what else would hold its tasks is no help.
+  return run.state === 'set_aside' ? reasons.filter(({ code }) => ALSO_SET_ASIDE.includes(code)) : reasons;
+}
+
+/** What has ended keeps its reason. */
+const ALSO_SET_ASIDE: readonly WhyCode[] = ['set_aside', 'skipped', 'upstream_failed', 'given_up'];
+
+function allReasons(task: TaskView, of: TaskFacts, run: RunFacts): readonly Why[] {
   switch (task.state) {
     case 'skipped':
       return task.reason === null ? [] : [because('skipped', task.reason)];

@@ -15,6 +15,7 @@ import type {
   DagPage,
   DeadLetterGroups,
   DeadLetterPage,
+  DecisionPage,
   Delays,
   ExpectationPage,
   FiringPage,
@@ -45,6 +46,7 @@ import type {
   WatchedFolderPage,
   WebhookPage,
   WindowPage,
+  WorkerHistory,
   WorkerPage,
   ZonesView,
 } from '@signalbox/protocol';
@@ -279,6 +281,16 @@ export const taskWhyQuery = (id: string, task: string) =>
   read<TaskWhy>(['task-why', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}/why`, {
     concern: ofRun(id),
     everyMs: FLEET_MS,
+  });
+
+export const workerHistoryQuery = (worker: string | undefined) =>
+  read<WorkerHistory>(['worker-history', worker], withQuery('/v1/workers/history', { limit: 50, worker }), {
+    everyMs: FLEET_MS,
+  });
+
+export const decisionsQuery = (id: string, task: string) =>
+  read<DecisionPage>(['decisions', id, task], `/v1/runs/${seg(id)}/tasks/${seg(task)}/decisions`, {
+    concern: ofRun(id),
   });
 
 export const schedulesQuery = () =>

@@ -1,13 +1,15 @@
-import type { FreezeView, WorkerDrained, WorkerView } from '@signalbox/protocol';
+import type { FreezeView, WorkerDrained, WorkerEvent, WorkerView } from '@signalbox/protocol';
 import { shownAmount, shownBytes, shownQueues } from '@signalbox/protocol/words';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import { ChangeButton, ConfirmButton } from '../actions/change.tsx';
 import { post, put, remove, seg } from '../api/client.ts';
-import { heldQuery, workersQuery } from '../api/queries.ts';
+import { heldQuery, workerHistoryQuery, workersQuery } from '../api/queries.ts';
 import { useSearchState } from '../api/search-state.ts';
 import { plural, shortId, span } from '../parts/format.ts';
 import { Command } from '../parts/json.tsx';
+import { Time } from '../parts/now.tsx';
 import { Card, Empty, Loaded, Page } from '../parts/page.tsx';
 import { actionsOf, type Column, Table } from '../parts/table.tsx';
 
@@ -39,7 +41,45 @@ export function WorkersPage() {
           )}
         </Loaded>
       </Card>
+      <History />
     </Page>
+  );
+}
+
+/** Of the worker that is open, or of all: also of those that are gone. Read when somebody opens it. */
+function History() {
+  const [{ worker }] = useSearchState();
+  const [isOpen, setOpen] = useState(false);
+  const history = useQuery({ ...workerHistoryQuery(worker), enabled: isOpen });
+  return (
+    <Card>
+      <details className="more-fields" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>{worker === undefined ? 'What happened to workers' : 'What happened to this worker'}</summary>
+        {isOpen && (
+          <Loaded query={history}>
+            {({ items }) => (items.length === 0 ? <p className="faint">Nothing yet.</p> : <Events events={items} />)}
+          </Loaded>
+        )}
+      </details>
+    </Card>
+  );
+}
+
+const BAD_EVENTS: readonly WorkerEvent['kind'][] = ['lost', 'clock_wrong'];
+
+function Events({ events }: { readonly events: readonly WorkerEvent[] }) {
+  return (
+    <ul className="held">
+      {events.map(({ id, at, name, worker, kind, message }) => (
+        <li key={id}>
+          <span className="soft">
+            <Time at={at} />
+          </span>{' '}
+          <b>{name}</b> <span className="small faint mono">{worker.slice(0, 8)}</span>{' '}
+          <span className={BAD_EVENTS.includes(kind) ? 'tone-bad' : undefined}>{message}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

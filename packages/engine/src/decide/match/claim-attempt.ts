@@ -3,6 +3,7 @@
  * limit and the task are taken in the same commit (I44).
  */
 import type { AttemptClaimed } from '../../model/change.ts';
+import type { ClaimDecision } from '../../model/decision.ts';
 import { type AttemptNo, type Fence, NOBODY, type TaskSlot } from '../../model/ids.ts';
 import type { Booking } from '../../model/placement.ts';
 import { notesWith } from '../../model/task/notes.ts';
@@ -28,6 +29,7 @@ export function claimAttempt(
   worker: Worker | null,
   kind: 'leading' | 'speculative' = 'leading',
   booking: Booking | null = null,
+  decision: ClaimDecision | null = null,
 ): void {
   const { state } = recorder;
   const { runs } = state;
@@ -67,6 +69,6 @@ export function claimAttempt(
   }
   if (worker === null) return;
   if (state.rates.isUsed || state.limits.countsStarts) useRates(recorder, slot);
-  sendAssignment(recorder, slot, worker, claim, booking);
+  sendAssignment(recorder, slot, worker, claim, booking, decision);
   watchLease(state, worker);
 }

@@ -1,4 +1,5 @@
 /** Claims a task for a slot on loan: the slot and what else it asks for are used up, and the tenant's share of the group is charged. */
+import type { ClaimDecision } from '../../model/decision.ts';
 import type { TaskSlot } from '../../model/ids.ts';
 import { type Booking, type GangPlace, type Request, subtractAmounts } from '../../model/placement.ts';
 import { BACKFILL_LANES } from '../../tables/queue/classes.ts';
@@ -18,15 +19,17 @@ interface SlotClaim {
   readonly kind?: 'leading' | 'speculative';
   /** Of a member of a gang. */
   readonly gang?: GangPlace;
+  /** Told with the assignment. */
+  readonly decision: ClaimDecision | null;
 }
 
 export function claimSlot(
   recorder: Recorder,
-  { group, offer, slot, request, kind = 'leading', gang }: SlotClaim,
+  { group, offer, slot, request, kind = 'leading', gang, decision }: SlotClaim,
 ): void {
   const booking = request === null ? null : book(offer, request, gang);
   offer.free -= 1;
-  claimAttempt(recorder, slot, offer.worker, kind, booking);
+  claimAttempt(recorder, slot, offer.worker, kind, booking, decision);
   group.offers.passTurn();
   if (group.isShared) charge(recorder.state, group, slot);
 }

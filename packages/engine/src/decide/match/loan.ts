@@ -29,6 +29,7 @@ export function lendSlots(recorder: Recorder, command: LendSlots): void {
   const offer = offerOf(recorder, worker, command);
   offer.free += command.count;
   offer.standing = command.standing;
+  offer.lentIn = state.batchNo;
   offer.isWhole = command.isWhole === true;
   worker.free += command.count;
   if (command.traits !== undefined) worker.traits = command.traits;
@@ -110,6 +111,7 @@ export function openReserved(recorder: Recorder): void {
       const to = new Offer(offer.worker, open, offer.queues);
       to.free = offer.free;
       to.isWhole = offer.isWhole;
+      to.lentIn = offer.lentIn;
       offer.free = 0;
       addAmounts(to.room, offer.takeRoom());
       offer.worker.offers.push(to);

@@ -24,6 +24,7 @@ import { openReserved } from './loan.ts';
 import { placeFor } from './place.ts';
 import { preempt } from './preempt.ts';
 import { type Seat, seatsFor } from './seats.ts';
+import { decisionInGang, decisionOn } from './tell-decision.ts';
 
 /** Claims while slots and ready tasks meet. Answers false when the step was full before that. */
 export function matchSlots(recorder: Recorder): boolean {
@@ -89,10 +90,11 @@ interface Claim {
 function claimHead(recorder: Recorder, { group, queue, lane, offer }: Claim): void {
   const { longWaits, mono } = recorder.state;
   const { request } = queue;
+  const decision = decisionOn(recorder.state, { group, lane, offer });
   if (group.weights !== null) group.flowOf(queue.tenantId, lane.priority)?.take(queue.name);
   queue.passTurn(lane);
   if (request !== null) longWaits.claimed(queue, lane.priority, mono);
-  claimSlot(recorder, { group, offer, slot: lane.headSlot(), request });
+  claimSlot(recorder, { group, offer, slot: lane.headSlot(), request, decision });
   dropStaleHeads(recorder, lane);
 }
 
@@ -116,14 +118,16 @@ function claimGang(recorder: Recorder, { queue, lane, seats }: GangClaim): void 
   members.forEach((slot, rank) => {
     const { group, offer } = seats[rank]!;
     if (group.weights !== null) group.flowOf(queue.tenantId, priority)?.take(queue.name);
-    claimSlot(recorder, { group, offer, slot, request: queue.request, gang: { rank, hosts } });
+    const decision = decisionInGang(state, { group, lane, offer });
+    claimSlot(recorder, { group, offer, slot, request: queue.request, gang: { rank, hosts }, decision });
   });
   dropStaleHeads(recorder, lane);
 }
 
 /** Where the head of the lane runs; undefined when no worker of the group has room for it. */
 function offerFor({ state }: Recorder, group: OfferGroup, { request }: ReadyQueue, lane: Lane): Offer | undefined {
-  return request === null ? group.offers.peek() : placeFor(state, group.offers, request, lane);
+  if (request === null) return group.offers.peek();
+  return placeFor(state, group.offers, request, lane, state.decisions.considering(state.mono));
 }
 
 function matchClass(recorder: Recorder, priority: number, isBeforeBackfills = false): boolean {

@@ -5,6 +5,7 @@
 import type { TaskSlot } from '../../model/ids.ts';
 import type { PlacementSpec, Request } from '../../model/placement.ts';
 import { attemptsOfWorker } from '../../tables/attempt/find-attempt.ts';
+import type { Considered } from '../../tables/decision/decisions.ts';
 import type { Lane } from '../../tables/queue/lane.ts';
 import type { Offers } from '../../tables/queue/offers.ts';
 import type { State } from '../../tables/state.ts';
@@ -20,7 +21,14 @@ const PREFERRED = 4;
 /** Each task that it should keep away from. */
 const TOGETHER = 2;
 
-export function placeFor(state: State, offers: Offers, request: Request, lane: Lane): Offer | undefined {
+/** `considered` is told of all that have room. */
+export function placeFor(
+  state: State,
+  offers: Offers,
+  request: Request,
+  lane: Lane,
+  considered: Considered | null,
+): Offer | undefined {
   const slot = lane.headSlot();
   const { placement = NO_PLACEMENT } = taskSpecOf(state, slot);
   const most = lane.priority < SAMPLED_PRIORITIES ? SAMPLE : Number.POSITIVE_INFINITY;
@@ -30,6 +38,7 @@ export function placeFor(state: State, offers: Offers, request: Request, lane: L
   for (const offer of offers.inTurn()) {
     if (!offer.hasRoomFor(request)) continue;
     const score = scoreOf(state, offer, slot, { request, placement });
+    considered?.add(offer, score);
     if (score < bestScore) {
       best = offer;
       bestScore = score;

@@ -1,6 +1,7 @@
 /** The assignment that a worker receives for a claimed task. */
 
 import type { ClaimRef } from '../../model/command.ts';
+import type { ClaimDecision } from '../../model/decision.ts';
 import { type RunRow, shardOfRun, type TaskNo, type TaskSlot } from '../../model/ids.ts';
 import type { Booking } from '../../model/placement.ts';
 import { IS_FAILURE, SUCCEEDED } from '../../model/task/task-states.ts';
@@ -25,6 +26,7 @@ export function sendAssignment(
   worker: Worker,
   claim: ClaimRef,
   booking: Booking | null,
+  decision: ClaimDecision | null,
 ): void {
   const { state } = recorder;
   const run = state.tasks.run[slot]!;
@@ -49,6 +51,7 @@ export function sendAssignment(
     failedUpstream: seen.failedUpstream,
     missingUpstream: seen.missingUpstream,
     booking,
+    decision,
     memoryBytes: notesOf(state, slot).memoryBytes ?? taskSpecOf(state, slot).memoryBytes ?? 0,
     hookEvent: hookEventFor(state, run, claim.taskNo),
     checkpoint: checkpointOf(state, run, claim.taskNo),

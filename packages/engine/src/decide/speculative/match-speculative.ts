@@ -13,6 +13,7 @@ import type { State } from '../../tables/state.ts';
 import { taskSpecOf } from '../../tables/task/task-slots.ts';
 import type { Offer } from '../../tables/worker/worker-table.ts';
 import { claimSlot } from '../match/claim-slot.ts';
+import { decisionBeside } from '../match/tell-decision.ts';
 import type { Recorder } from '../recorder.ts';
 import { ALONE_MS, maySpeculate } from './watch.ts';
 
@@ -36,6 +37,7 @@ export function matchSpeculative(recorder: Recorder, priority: number): boolean 
         slot,
         request: requestOf(taskSpecOf(state, slot).placement),
         kind: 'speculative',
+        decision: decisionBeside(state, { ...found, lane: laneOf(state, state.tasks.run[slot]!, slot) }),
       });
     }
   }

@@ -254,4 +254,9 @@ export class Dag {
     const limit = this.current.spec.maxActiveTasks;
     return limit !== null && this.runningTasks + count > limit;
   }
+
+  get taskRoom(): number | null {
+    const limit = this.current.spec.maxActiveTasks;
+    return limit === null ? null : limit - this.runningTasks;
+  }
 }

@@ -125,6 +125,15 @@ function nextStartAt({ rates, now, mono }: State, { shard, name }: Hold): Instan
   return counter === undefined || counter.isIdle ? null : ((now + counter.waitMs(counter.count - 1, mono)) as Instant);
 }
 
+/** What a limit is called where people read of it, whether it has room or not. */
+export function subjectOfHold({ name }: Pick<LaneHold['hold'], 'name'>, ofDag: string): string {
+  const [kind, , ...rest] = name.split('/');
+  const ofTask = rest.length === 0 ? ofDag : `${ofDag} task:${rest.join('/')}`;
+  if (kind === 'task') return ofTask;
+  if (kind === 'run') return `each run of ${ofDag}`;
+  return kind === 'rate' ? `rate of ${ofTask}` : shownLimit(name);
+}
+
 function fullLimit(state: State, { hold, slots }: LaneHold, ofDag: string): LaneBlocker {
   const { name } = hold;
   const [kind, , ...rest] = name.split('/');

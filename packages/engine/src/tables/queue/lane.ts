@@ -19,12 +19,19 @@ interface QueueOfLanes {
   readonly name: QueueName;
   readonly request: Request | null;
   readonly isHeld: boolean;
+  waitingAt(priority: number): number;
+  activeTurns(priority: number): readonly Turn<Lane>[];
   update(lane: Lane): void;
   passTurn(lane: Lane): void;
 }
 
 /** The dag whose limit holds a lane back. */
 interface LimitedDag {
+  readonly name: string;
+  /** For new tasks, by its own limit; null: it has none. */
+  readonly taskRoom: number | null;
+  /** Lets through so many, while its breaker is not closed. */
+  readonly gate: { readonly allowance: number } | null;
   hasRoomForTask(count: number): boolean;
 }
 
@@ -90,11 +97,11 @@ export class Lane {
   lacksOnlyKept(): boolean {
     let lacksKept = false;
     for (const { hold, slots, passes } of this.holds) {
-      if (passes !== undefined || hold.hasRoom(slots)) continue;
+      if (passes !== undefined || hold.hasRoom(slots * this.gangSize)) continue;
       if (!isKept(hold.name)) return false;
       lacksKept = true;
     }
-    return lacksKept && this.dag.hasRoomForTask();
+    return lacksKept && this.dag.hasRoomForTask(this.gangSize);
   }
 
   /**

@@ -44,6 +44,8 @@ export class Offer {
   isWhole = false;
   /** The loan lasts until recalled. Otherwise it ends with the decision it was made for. */
   standing = false;
+  /** The batch of the newest loan. */
+  lentIn = -1;
   /** Place among the offers of its group; -1 when it is not there. */
   place = -1;
 

@@ -10,6 +10,7 @@ import {
   clearSchema,
   dagStatsQuerySchema,
   dagStatsSchema,
+  decisionPageSchema,
   delaysSchema,
   eventPageSchema,
   listDelaysSchema,
@@ -252,6 +253,20 @@ export const runOperations: readonly Operation[] = [
     params: inTask,
     status: 200,
     answer: attemptPageSchema,
+    errors: ['RUN_NOT_FOUND', 'TASK_NOT_FOUND'],
+  },
+  {
+    id: 'listDecisions',
+    method: 'GET',
+    path: '/v1/runs/:id/tasks/:task/decisions',
+    group: 'runs',
+    summary:
+      'Tells why the attempts of a task went to their workers, and why then, oldest first. What was looked at is kept for a day, and of a flood of claims only in part.',
+    action: 'read runs',
+    roles: READERS,
+    params: inTask,
+    status: 200,
+    answer: decisionPageSchema,
     errors: ['RUN_NOT_FOUND', 'TASK_NOT_FOUND'],
   },
   {

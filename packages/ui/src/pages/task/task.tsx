@@ -19,6 +19,7 @@ import { EXACTLY } from '../../parts/tabs.tsx';
 import { uncoloured } from '../../parts/visible.ts';
 import { Linked, WhyText } from '../../parts/why-text.tsx';
 import { TaskSpec } from '../dag/task-spec.tsx';
+import { Decision } from './decision.tsx';
 import { Instances } from './instances.tsx';
 import { sentenceOf } from './why.ts';
 import { useTaskWhy, WhyChain } from './why-chain.tsx';
@@ -215,6 +216,7 @@ function Attempt({
           )}
         </div>
         {attempt.error !== null && <pre className="block error-block">{uncoloured(attempt.error)}</pre>}
+        {attempt.worker !== null && <Decision runId={runId} task={task} attempt={attempt.attempt} />}
       </Card>
       {attempt.child === null && (
         <Suspense fallback={<div className="loading">Loading …</div>}>
