@@ -1,6 +1,8 @@
 /** What happened to workers, told by the servers that saw it and by those who asked for it, also after the worker is gone. */
+import { randomUUID } from 'node:crypto';
+import type { NodeId } from '@signalbox/engine';
 import type { WorkerHistory } from '@signalbox/protocol';
-import { openPostgresStore } from '@signalbox/store';
+import { openPostgresStore, openQueries } from '@signalbox/store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, PLAIN_HANDLERS, type Rig, startRig } from '../testing/rig.ts';
 
@@ -94,4 +96,18 @@ test('another tenant sees nothing of it; what is older than runs is removed', as
   await store.close();
   expect(await historyOf('killed')).toEqual([]);
   expect(await historyOf('calm')).toHaveLength(6);
+});
+
+test('a worker is lost to the server that saw it last, and to no other', async () => {
+  const queries = await openQueries({ url: rig.databaseUrl });
+  const [here, there] = [randomUUID() as NodeId, randomUUID() as NodeId];
+  const worker = { tenantId: 1, workerId: randomUUID(), name: 'half-open', details: {} } as never as { name: string };
+  const tell = (nodeId: NodeId, kind: string) => queries.keepWorkerEvents(nodeId, [{ ...worker, kind } as never]);
+  await tell(here, 'connected');
+  await tell(there, 'connected');
+  await tell(here, 'lost');
+  expect(await kindsOf('half-open')).toEqual(['registered', 'returned']);
+  await tell(there, 'lost');
+  expect(await kindsOf('half-open')).toEqual(['registered', 'returned', 'lost']);
+  await queries.close();
 });
