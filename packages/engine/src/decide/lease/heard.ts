@@ -41,8 +41,11 @@ export function hearWorker(recorder: Recorder, command: WorkerHeard): void {
 
 /** Resources that another gateway lent without a slot go back to it: the new one counts for itself (I24). */
 function moveTo(recorder: Recorder, worker: Worker, gateway: NodeId): void {
-  if (worker.gateway !== gateway && worker.hasRoom()) giveBack(recorder, worker, 0, worker.takeRoom());
+  if (worker.gateway === gateway) return;
+  if (worker.hasRoom()) giveBack(recorder, worker, 0, worker.takeRoom());
   worker.gateway = gateway;
+  // Each gateway numbers its own streams.
+  worker.stream = 0;
 }
 
 /**

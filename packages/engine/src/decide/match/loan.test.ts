@@ -54,3 +54,14 @@ test('a loan of an older stream that comes late changes nothing (I24)', () => {
   box.feed({ ...{ kind: 'RecallSlots', gateway: 'only' as NodeId, workerId, count: 9, withRoom: true, stream: 2 } });
   expect(box.effects.filter(({ kind }) => kind === 'ReturnSlots')).toMatchObject([{ count: 2, stream: 2 }]);
 });
+
+test('each gateway numbers its own streams: one with a lower number lends as well (I29)', () => {
+  const box = scenario({ audit: false });
+  const recall = { kind: 'RecallSlots', workerId, count: 9, withRoom: true } as const;
+  box.feed({ ...(lend('first', 0, true) as LendSlots), stream: 7 });
+  box.feed({ kind: 'WorkerHeard', gateway: 'second' as NodeId, workerId, agoMs: 0, holds: [], knows: [] });
+  box.feed({ ...(lend('second', 2, true) as LendSlots), stream: 1 });
+  box.effects.length = 0;
+  box.feed({ ...recall, gateway: 'second' as NodeId, stream: 1 });
+  expect(box.effects.filter(({ kind }) => kind === 'ReturnSlots')).toMatchObject([{ gateway: 'second', count: 2 }]);
+});
