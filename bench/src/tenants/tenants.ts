@@ -47,7 +47,7 @@ export async function tenantsBesideBacklog(cluster: Cluster, sizes: Sizes, worke
   return [...(await firstStarts(cluster, all, sizes.backlog)), ...(await shares(cluster, all))];
 }
 
-/** One tenant without caps, then all of them with a cap each, with the same number of tasks. */
+/** One tenant without caps, then all of them, then all with a cap each, with the same number of tasks. */
 export async function tenantsThroughput(cluster: Cluster, sizes: Sizes, worker: string): Promise<Figure[]> {
   const all = await createTenants(cluster, sizes.tenants);
   const [first] = all;
@@ -55,12 +55,20 @@ export async function tenantsThroughput(cluster: Cluster, sizes: Sizes, worker: 
   await addFleetWorker(cluster, 2_000, worker);
   await flow(cluster, [first], WARM);
   const one = await flow(cluster, [first], sizes.flow);
+  await flow(cluster, all, WARM);
+  const open = await flow(cluster, all, sizes.flow);
   const operator = cluster.client();
   for (const { name } of all) await operator.setLimit(`tenant:${name}`, 1_000);
   await flow(cluster, all, WARM);
   const many = await flow(cluster, all, sizes.flow);
   return [
     { what: 'no-op tasks of one tenant without caps', value: one.perSecond, unit: 'tasks/s', details: one.cpu },
+    {
+      what: `no-op tasks of ${all.length} tenants without caps`,
+      value: open.perSecond,
+      unit: 'tasks/s',
+      details: open.cpu,
+    },
     {
       what: `no-op tasks of ${all.length} tenants, a cap for each`,
       value: many.perSecond,

@@ -125,7 +125,7 @@ test('the time of one loan ends no newer one to the same node', () => {
   ]);
 });
 
-test('what comes back is of the oldest loan, and the rest of it ends in its time', () => {
+test('what comes back is of the newest loan, and those before it end in their time', () => {
   const { lending, session, timers } = setUp(4);
   lending.demand(other, waits(0, 0, 2, 0), []);
   lending.offer(session);
@@ -135,7 +135,22 @@ test('what comes back is of the oldest loan, and the rest of it ends in its time
   session.endLoan(other, 1);
   expect(session.lent.get(other)).toBe(3);
   timers[0]?.();
-  expect(session.lent.get(other)).toBe(2);
+  expect(session.lent.get(other)).toBe(1);
+});
+
+test('a loan that was lost on the way ends in its time, however many come and go after it (I29)', () => {
+  const { lending, session, timers } = setUp(2);
+  lending.demand(other, waits(0, 0, 1, 0), []);
+  lending.offer(session);
+  session.endLoan(self, 1);
+  for (let round = 0; round < 3; round++) {
+    lending.demand(other, waits(0, 0, 1, 0), []);
+    lending.offer(session);
+    session.endLoan(other, 1);
+    session.endLoan(self, 1);
+  }
+  timers[0]?.();
+  expect(session.lent.get(other)).toBe(0);
 });
 
 test('what another tenant waits for is not lent to by our worker (I65)', () => {

@@ -283,11 +283,14 @@ export class Session {
     this.lentTotal -= count;
   }
 
-  /** Whatever comes back is of the oldest loan. */
+  /**
+   * Whatever comes back is of the newest loan. Nearly all come back within milliseconds: one that was lost on the way stays the oldest, and
+   * its time ends. If it took what comes back of later ones, the newest would be left over each time, and the slot would never be free.
+   */
   private settleLoans(nodeId: NodeId, count: number, room: Amounts): void {
     let rest = count;
     const roomRest: Room = { ...room };
-    for (const loan of this.loans) {
+    for (const loan of this.loans.toReversed()) {
       if (loan.nodeId !== nodeId) continue;
       const part = Math.min(rest, loan.left);
       loan.left -= part;

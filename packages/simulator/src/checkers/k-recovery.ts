@@ -28,6 +28,8 @@ const RECOVERY_MS = 30_000;
 const CLAIM_MS = 4_000;
 /** A node that is told to load anew drops its memory in order, and serves its shards again within this time (I18). */
 const RELOAD_MS = 1_000;
+/** Of tasks that have not ended. */
+const OPEN_STATES: ReadonlySet<string> = new Set(['blocked', 'ready', 'running', 'retrying', 'waiting']);
 /** Longer than any worker is silent. */
 const FORGOTTEN_MS = 4_000;
 
@@ -94,6 +96,16 @@ export function recovery(scene: Scene): Checker {
       if (world.now - since <= mostMs) continue;
       scene.fail('I29', `${key} waits since ${since}, with room for it${seenByOwner(key)}`);
     }
+  }
+
+  /** The tasks that have not ended, for whoever looks for the cause. */
+  function restOf(run: RunBook): string {
+    const open = [...run.tasks.keys()].filter((no) => OPEN_STATES.has(stateOf(run, no)));
+    const told = open.map((no) => {
+      const { name } = taskSpecOf(run, no);
+      return `; ${name} (${no}) is ${stateOf(run, no)}${seenByOwner(`task ${run.created.runId}/${no}`)}`;
+    });
+    return told.join('');
   }
 
   /** What its owner says of a task that waits, for whoever looks for the cause. */
@@ -229,7 +241,7 @@ export function recovery(scene: Scene): Checker {
     const isYoung = (run: RunBook) => !run.isSetAside && world.now - run.openedAt < RECOVERY_MS;
     for (const run of ledger.live) {
       if (!run.isSetAside && !isYoung(run))
-        scene.fail('I72', `run ${run.created.runId} is ${run.phase} and nothing will change that`);
+        scene.fail('I72', `run ${run.created.runId} is ${run.phase} and nothing will change that${restOf(run)}`);
     }
     // What ended in the last commit is forgotten in the step after it, which comes with the next heartbeat.
     if ([...ledger.live].some(isYoung) || world.now - ledger.at < FORGOTTEN_MS) return;
