@@ -169,6 +169,19 @@ describe('when the task of the window before failed', () => {
     expect(box.runIds.map((runId) => box.run(runId).outcome)).toEqual(Array(3).fill('succeeded'));
   });
 
+  test('and those that need not wait for others go on beside it (I29)', () => {
+    const queueing = { schedule: every('* * * * *', { missed: 'all', ifRunning: 'queue_all' }) };
+    const box = failed(queueing);
+    box.deploy(minutely());
+    minutes(box, 1);
+    box.deploy(minutely(queueing));
+    minutes(box, 1);
+    const admitted = () => box.runIds.map((runId) => box.run(runId).admitted);
+    expect(admitted()).toEqual([true, true, true, false]);
+    box.clear(null, { runId: runOf(box, 0) });
+    expect(admitted()).toEqual([true, false, true, false]);
+  });
+
   test.each(limits)('and, under a limit %s, keeps it while it has something else to do (I72)', (_, limit) => {
     const spec = dag([task('load', [], PAST), task('other')], { schedule: MINUTELY, ...limit });
     const box = scenario({ dag: spec });

@@ -37,8 +37,18 @@ export function isAnyHeld({ runs, runKeys }: State, dag: Dag): boolean {
   return false;
 }
 
-/** Oldest first. A run that must wait for all others lets those pass that need not; each is passed once. */
 export function admitWaiting(recorder: Recorder, dag: Dag): void {
+  admitOldest(recorder, dag);
+  if (!recorder.state.past.isUsed) return;
+  // Whoever was given a place, or a key, may do nothing but wait for one that has none.
+  let swaps = 0;
+  while (swaps < MOST_SWAPS && !recorder.isFull() && makeRoom(recorder, dag)) swaps += 1;
+  // One that left so that another begins alone may go on beside it.
+  if (swaps > 0) admitOldest(recorder, dag);
+}
+
+/** Oldest first. A run that must wait for all others lets those pass that need not; each is passed once. */
+function admitOldest(recorder: Recorder, dag: Dag): void {
   const { state } = recorder;
   // Also where there is no room: whoever asks how many wait is not told of those that are gone.
   const isAnyWaiting = oldestWaiting(state, dag) !== undefined;
@@ -55,9 +65,6 @@ export function admitWaiting(recorder: Recorder, dag: Dag): void {
     if (hasRoomForKey(state, run)) admitRun(recorder, run);
     else holdForKey(recorder, dag, run);
   }
-  if (!state.past.isUsed) return;
-  // Whoever was given a place, or a key, may do nothing but wait for one that has none.
-  for (let swaps = 0; swaps < MOST_SWAPS && !recorder.isFull() && makeRoom(recorder, dag); swaps++);
 }
 
 /** Until one that has its key has ended. */
