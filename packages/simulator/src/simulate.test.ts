@@ -73,6 +73,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [261118006424, 'safety', 'I72: a backfill that waits for a quota of runs, as its checker did not know'],
   [261119002153, 'liveness', 'I29: a task that was marked while the run that waits for it was still being loaded'],
   [411119000084, 'liveness', 'I72: a gang, and a loan that was lost on the way while others came and went'],
+  [511118002591, 'safety', 'D1: a setup that is a map over a given list, made again for a task behind its teardown'],
 ];
 
 /** Null when all is as promised. */

@@ -114,6 +114,23 @@ describe.each(['live', 'loaded'])('a task that runs again needs its setup only i
     expect(box.run()).toMatchObject({ phase: 'ended', outcome: 'succeeded' });
   });
 
+  test('a setup that is a map is made again as its instances', () => {
+    const map = { over: [{ from: 'list', length: 2 }], mode: 'product' } as const;
+    const tasks = [
+      task('make', [], { setup: true, group: 0 }),
+      task('load'),
+      task('evaluate', [0, 1]),
+      task('drop', [0, 2], { teardown: [0] }),
+    ];
+    const box = scenario({ dag: dag(tasks, { groups: [{ name: 'each', parent: null, map }] }) });
+    end(box, 'load', 'permanent');
+    for (const name of ['make[0]', 'make[1]', 'drop']) end(box, name);
+    expect(box.retry('load')).toMatchObject({ ok: true });
+    loaded(how, box);
+    expect(states(box, 'make[0]', 'make[1]', 'evaluate')).toEqual(['ready', 'ready', 'blocked']);
+    finish(box, 'load', 'make[0]', 'make[1]', 'evaluate', 'drop');
+  });
+
   test('an instance of a map waits for a setup outside of it', () => {
     const inside = ['train', 'evaluate'];
     const box = oneItemFails(TASKS.map((one) => (inside.includes(one.name) ? { ...one, group: 0 } : one)));

@@ -42,7 +42,7 @@ export function remakeTornDown(recorder: Recorder, run: RunRow, done: readonly n
     const { wanted, fed, gone } = widened(
       state,
       run,
-      again.flatMap((no) => [slotIn(view, no), ...madeFor(view, no)]),
+      again.flatMap((no) => [slotIn(view, no), ...madeFor(state, view, no)]),
     );
     for (const no of gone) {
       const slot = slotOf(state, run, no);
@@ -72,7 +72,7 @@ export function stoppedByRemaking(
     const { wanted, gone } = widened(
       state,
       run,
-      again.flatMap((no) => [slotIn(view, no), ...madeFor(view, no)]),
+      again.flatMap((no) => [slotIn(view, no), ...madeFor(state, view, no)]),
     );
     const all = new Set([...opened, ...wanted.map((slot) => taskNoOf(state, slot))]);
     // A setup that is made again may open what another teardown waits for.
@@ -128,11 +128,13 @@ function hasOpen(view: RunTasksView, no: number): boolean {
   });
 }
 
-function madeFor(view: RunTasksView, no: number): TaskSlot[] {
+/** Its setups that have succeeded. A mapped one is its instances: what they came of has no state of its own. */
+function madeFor(state: State, view: RunTasksView, no: number): TaskSlot[] {
   const made: TaskSlot[] = [];
   for (const setup of view.graph.closing!.get(specIn(view, no)).teardown ?? []) {
     visitNear(view, no, setup, (each) => {
-      if (view.columns.state[slotIn(view, each)] === SUCCEEDED) made.push(slotIn(view, each));
+      const slot = slotIn(view, each);
+      if (view.columns.state[slot] === SUCCEEDED && hasOwnState(state, slot)) made.push(slot);
     });
   }
   return made;
