@@ -74,6 +74,8 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [261119002153, 'liveness', 'I29: a task that was marked while the run that waits for it was still being loaded'],
   [411119000084, 'liveness', 'I72: a gang, and a loan that was lost on the way while others came and went'],
   [511118002591, 'safety', 'D1: a setup that is a map over a given list, made again for a task behind its teardown'],
+  [611119002182, 'liveness', 'I29: a free slot that was lent to and fro for a gang while others waited'],
+  [611119002253, 'liveness', 'I29: the same, with gangs of several runs'],
 ];
 
 /** Null when all is as promised. */

@@ -367,3 +367,20 @@ test('of a stream that is gone nothing is lent when the time of a loan ends (I24
   for (const fire of timers) fire();
   expect(lent).toHaveLength(2);
 });
+
+test('what a gang cannot use is for others, until its node tells again (I29)', () => {
+  const { lending, session, lent } = setUp(1, [tenantId], { cpu: 1_000 });
+  const gang = { resources: {}, labels: {}, exclusive: false, noSpot: false, gang: { size: 2, share: true as const } };
+  lending.demand(other, [{ ...waits(0, 0, 4, 0)[0]!, request: gang }], []);
+  lending.demand(third, waits(0, 0, 4, 0), []);
+  lending.offer(session);
+  session.endLoan(other, 1);
+  lending.offer(session);
+  session.endLoan(third, 1);
+  lending.offer(session);
+  expect(lent).toEqual([
+    [other, 1],
+    [third, 1],
+    [third, 1],
+  ]);
+});

@@ -80,6 +80,8 @@ export class Lending {
   /** The same of speculative attempts: a slot of any worker but the one that has the slow attempt. */
   private readonly wantedApart = new Map<NodeId, Wish[]>();
   readonly turns = new TenantTurns();
+  /** Whose members share a worker, and that get slots of the one that is being offered. */
+  private readonly gangs = new Set<Wanted>();
   private readonly reserving: Reserving;
 
   constructor(ports: LendingPorts) {
@@ -99,7 +101,7 @@ export class Lending {
       ...{ tenantId, queue, request, reserve, head },
       counts: [...counts],
       isReserveLent: false,
-      lentBy: request?.gang === undefined || request.gang.share === true ? null : new Set<object>(),
+      lentBy: request?.gang === undefined ? null : new Set<object>(),
     }));
     if (demand.length > 0) this.wanted.set(from, wanted);
     else this.wanted.delete(from);
@@ -159,6 +161,8 @@ export class Lending {
         addAmounts(share.room, room);
       }
     }
+    for (const gang of this.gangs) gang.lentBy?.add(session);
+    this.gangs.clear();
     const standing = shares.get(`${self}/null`);
     if (standing === undefined) this.lendRest(session);
     else {
@@ -232,7 +236,7 @@ export class Lending {
     if (best === null) return null;
     const { nodeId, one, priority } = best;
     one.counts[priority]! -= 1;
-    one.lentBy?.add(session);
+    this.noteGang(one, session);
     if (session.isShared) this.turns.take(one.tenantId);
     session.turns?.take(one.queue);
     // To the end of the row: among equals each has its turn.
@@ -240,6 +244,15 @@ export class Lending {
     this.wanted.delete(nodeId);
     this.wanted.set(nodeId, wanted);
     return { nodeId, tenantId: one.tenantId, request: one.request };
+  }
+
+  /**
+   * A worker lends to a gang once for each time that its node tells: what comes back unused is for others until then. Members that share
+   * a worker get all of its free slots at that one time.
+   */
+  private noteGang(one: Wanted, session: Session): void {
+    if (one.request?.gang?.share === true) this.gangs.add(one);
+    else one.lentBy?.add(session);
   }
 
   /** Higher classes first, then the task that the worker is reserved for, once it fits; nobody else. */
@@ -254,7 +267,7 @@ export class Lending {
     if (request.gang === undefined ? one.isReserveLent : one.counts[shown] === 0) return null;
     if (one.lentBy?.has(session) === true) return null;
     one.isReserveLent = true;
-    one.lentBy?.add(session);
+    this.noteGang(one, session);
     one.counts[shown]! -= 1;
     return { nodeId, tenantId, request, isReserved: true };
   }

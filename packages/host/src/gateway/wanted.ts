@@ -13,6 +13,6 @@ export interface Wanted {
   isReserveLent: boolean;
   /** Of gangs: the run that has waited longest. */
   readonly head: number | null;
-  /** Of gangs whose members have a worker each: these have lent a slot since the node told of it. */
+  /** Of gangs: these workers have lent slots since the node told of it. */
   readonly lentBy: Set<object> | null;
 }
