@@ -387,12 +387,14 @@ async function seedCosts(rig: Rig): Promise<void> {
   await rig.ask('PUT', `/v1/costs/budgets/dag:${NIGHTLY}`, { amount: 100 });
 }
 
-/** A pool that is full, caps, and a frozen queue. */
+/** A pool that is full, caps, a frozen queue, and slots that are kept each night. */
 async function seedLimits(rig: Rig): Promise<void> {
   await rig.ask('PUT', '/v1/limits/pool:warehouse', { slots: 1 });
   await rig.ask('PUT', '/v1/limits/queue:default', { slots: 200 });
   await rig.ask('PUT', '/v1/limits/tenant:team-shop', { slots: 40 });
   await rig.ask('PUT', '/v1/freezes/queue:gpu', { reason: 'new drivers are installed' });
+  const nightly = { dag: NIGHTLY, slots: 2, from: '22:00', until: '04:00', timezone: 'Europe/Berlin' };
+  await rig.ask('POST', '/v1/reservations', { ...nightly, reason: 'the nightly load comes first' });
   const pool = { name: 'warehouse', slots: 2 };
   await rig.ask('PUT', '/v1/dags/refresh-views', {
     name: 'refresh-views',
