@@ -76,6 +76,7 @@ const FOUND: readonly (readonly [seed: number, mode: Mode, what: string])[] = [
   [511118002591, 'safety', 'D1: a setup that is a map over a given list, made again for a task behind its teardown'],
   [611119002182, 'liveness', 'I29: a free slot that was lent to and fro for a gang while others waited'],
   [611119002253, 'liveness', 'I29: the same, with gangs of several runs'],
+  [711118000625, 'safety', 'I44: kept slots that followed workers a moment before, as their checker did not know'],
 ];
 
 /** Null when all is as promised. */

@@ -71,6 +71,8 @@ export function reservations(scene: Scene): Checker {
     onChange(change) {
       const isOfPriority = change.kind === 'RunCreated' || change.kind === 'PrioritySet';
       if (isOfPriority && change.priority === 'critical') wereCritical.add(change.runId);
+      // It follows the workers. Until all have heard of it and given back what is too many, it is pending.
+      if (change.kind === 'LimitSet' && changedAt.has(change.limit)) changedAt.set(change.limit, world.now);
       if (change.kind !== 'AttemptClaimed' && change.kind !== 'SpeculativeClaimed') return;
       if (changedAt.size > 0 && change.workerId !== NOBODY) check(change);
     },
